@@ -1,0 +1,19 @@
+"""What every test may need: where real input lies, and the tables the project was built from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT.parent / "shared" / "corpus"
+SPECIFICATION = Path(__file__).resolve().parent / "specification"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real files; tests that need it are left out where it is not."""
+    if not CORPUS.is_dir():
+        pytest.skip("corpus not here")
+    return CORPUS
