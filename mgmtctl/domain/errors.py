@@ -8,8 +8,8 @@
       ConflictError         it exists, is in use, is reserved, or changed meanwhile
       UnavailableError      the machine, a file, a lock or the network does not let us (see Reason)
 
-Each interface maps the kinds in one table (`cli/exit_codes.py`). Subclasses add fields, never kinds. Errors carry facts as
-fields; the text is `problem`, with `why` and `fix` as the two further lines an interface may show.
+Each interface maps the kinds in one table (`cli/exit_codes.py`). Subclasses add fields, never kinds. Errors carry facts
+as fields; the text is `problem`, with `why` and `fix` as what an interface may show beside it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class UnauthenticatedError(MgmtctlError):
 
 
 class DeniedError(MgmtctlError):
-    """The actor lacks `action` on `resource` (as the caller wrote it); `reasons` are lines for readers of security objects."""
+    """The actor lacks `action` on `resource` (as the caller wrote it); `explanation`: facts that he may know."""
 
     def __init__(
         self,

@@ -1,0 +1,202 @@
+"""A trace says where a search was satisfied, and what came nearest when it was not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mgmtctl.domain.matching import ContextIndex
+from mgmtctl.domain.trace import WIDTH, explain
+
+CONTEXT: dict[str, Any] = {
+    "name": "corp",
+    "auth": {
+        "role": "administrator",
+        "office": ["20", "21", "30"],
+        "age": 42,
+        "boss": None,
+        "team": {"lead": "x1"},
+        "jobs": [{"title": "dev"}, {"title": "ops", "level": 2}],
+        "example.org/groups": ["ops"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "paths"),
+    [
+        pytest.param({"MATCH": {"name": "corp"}}, ["$.name"], id="at the root"),
+        pytest.param({"FIND": {"office": "21"}}, ["$.auth.office[1]"], id="in a list"),
+        pytest.param({"FIND$": {"office": ["30", "21", "20"]}}, ["$.auth.office"], id="a list"),
+        pytest.param(
+            {"FIND": {"title": "ops", "level": 2}}, ["$.auth.jobs[1].title", "$.auth.jobs[1].level"], id="all"
+        ),
+        pytest.param({"MATCH": {"auth": {"team": {"lead": "x1"}}}}, ["$.auth.team.lead"], id="nested"),
+        pytest.param({"FIND": {"r'o.+e'": "r'3.'"}}, ["$.auth.office[2]"], id="by patterns"),
+        pytest.param(
+            {"FIND": {"r'.*'": "ops"}}, ['$.auth["example.org/groups"][0]'], id="the first object in order"
+        ),
+        pytest.param(
+            {"MATCH": {"auth": {"r'.*/groups'": "ops"}}}, ['$.auth["example.org/groups"][0]'], id="quoted"
+        ),
+    ],
+)
+def test_a_true_search_names_its_place(expression: dict[str, Any], paths: list[str]) -> None:
+    (node,) = explain([expression], ContextIndex(CONTEXT)).expressions
+    assert list(node.paths) == paths
+    assert node.record()["paths"] == paths
+
+
+@pytest.mark.parametrize(
+    ("expression", "nearest"),
+    [
+        pytest.param({"FIND": {"role": "operator"}}, "$.auth.role = `administrator`", id="another value"),
+        pytest.param(
+            {"FIND": {"role": "r'admin'"}},
+            "$.auth.role = `administrator`, of which the pattern matched only a part",
+            id="a part",
+        ),
+        pytest.param(
+            {"FIND": {"office": "r'2'"}},
+            "$.auth.office[0] = `20`, of which the pattern matched only a part",
+            id="a part of an item",
+        ),
+        pytest.param(
+            {"FIND": {"role": "Administrator"}},
+            "$.auth.role = `administrator`, which differs in letter case",
+            id="letter case",
+        ),
+        pytest.param({"FIND": {"age": "42"}}, "$.auth.age = `42`, which is a number", id="a number"),
+        pytest.param(
+            {"FIND": {"age": "r'.*'"}},
+            "$.auth.age = `42`, which is a number: a pattern matches text only",
+            id="a pattern for a number",
+        ),
+        pytest.param({"FIND": {"boss": "x"}}, "$.auth.boss = `null`", id="null"),
+        pytest.param({"FIND": {"offcie": "20"}}, "no key `offcie` anywhere", id="no such key"),
+        pytest.param({"MATCH": {"office": "20"}}, "no key `office` at the root", id="not at the root"),
+        pytest.param(
+            {"FIND": {"role": "administrator", "site": 1}},
+            "no key `site` in $.auth",
+            id="one key of two",
+        ),
+        pytest.param(
+            {"FIND": {"title": "dev", "level": 2}},
+            "$.auth.jobs[1].title = `ops`",
+            id="the object with most keys",
+        ),
+        pytest.param({"FIND": {"office": "99"}}, "$.auth.office has no item `99`", id="no such item"),
+        pytest.param({"FIND": {"office": ["20", "9"]}}, "$.auth.office has no item `9`", id="one item"),
+        pytest.param({"FIND$": {"office": ["20"]}}, "$.auth.office has 3 items, not 1", id="length"),
+        pytest.param(
+            {"FIND$": {"office": ["20", "21", "21"]}},
+            "$.auth.office has items for each by itself, but not one for each",
+            id="no pairing",
+        ),
+        pytest.param(
+            {"FIND$": {"office": "20"}},
+            "$.auth.office is a list, and a strict search wants exactly `20`",
+            id="strict",
+        ),
+        pytest.param({"FIND": {"role": ["x"]}}, "$.auth.role is text, not a list", id="no list"),
+        pytest.param({"FIND": {"role": {"x": 1}}}, "$.auth.role is text, not an object", id="no object"),
+        pytest.param({"FIND": {"team": "x1"}}, "$.auth.team is an object, not `x1`", id="an object"),
+        pytest.param({"MATCH": {"auth": {"team": {"lead": "x2"}}}}, "$.auth.team.lead = `x1`", id="nested"),
+    ],
+)
+def test_a_false_search_names_what_came_nearest(expression: dict[str, Any], nearest: str) -> None:
+    (node,) = explain([expression], ContextIndex(CONTEXT)).expressions
+    assert node.verdict is False
+    assert (node.nearest or node.note) == nearest
+    assert bool(node.note) is ("anywhere" in nearest or "at the root" in nearest)
+
+
+def test_a_tree_is_read_from_top_to_bottom() -> None:
+    rule = [
+        {"AND": [{"MATCH": {"name": "corp"}}, {"NOT": {"FIND": {"role": "r'admin'"}}}, {"FIND": {"age": 43}}]}
+    ]
+    assert explain(rule, ContextIndex(CONTEXT)).lines() == [
+        "false     AND",
+        'true        MATCH {"name": "corp"}',
+        "              at $.name",
+        "true        NOT",
+        """false         FIND {"role": "r'admin'"}""",
+        "                nearest: $.auth.role = `administrator`, of which the pattern",
+        "                  matched only a part",
+        'false       FIND {"age": 43}',
+        "              nearest: $.auth.age = `42`",
+    ]
+
+
+def test_several_expressions_stand_under_the_rule() -> None:
+    lines = explain([{"FIND": {"age": 43}}, {"FIND": {"age": 42}}], ContextIndex(CONTEXT)).lines()
+    assert lines[0] == "true      any of 2 expressions"
+    assert lines[1] == 'false       FIND {"age": 43}'
+
+
+def test_the_record_is_the_tree() -> None:
+    rule = [{"NOT": {"FIND": {"age": 43}}}]
+    assert explain(rule, ContextIndex(CONTEXT)).record() == {
+        "verdict": "true",
+        "expressions": [
+            {
+                "operator": "NOT",
+                "verdict": "true",
+                "expressions": [
+                    {
+                        "operator": "FIND",
+                        "verdict": "false",
+                        "wanted": {"age": 43},
+                        "nearest": "$.auth.age = `42`",
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def test_the_first_place_in_document_order_is_named() -> None:
+    index = ContextIndex({"b": {"k": 1}, "a": [{"x": {"k": 1}}, {"k": 1}]})
+    (node,) = explain([{"FIND": {"k": 1}}], index).expressions
+    assert node.paths == ("$.b.k",)
+    (node,) = explain([{"FIND": {"k": 2}}], index).expressions
+    assert node.nearest == "$.b.k = `1`"
+
+
+@pytest.mark.parametrize(
+    ("operator", "operands", "verdict"),
+    [
+        ("OR", ["yes", "bad"], True),
+        ("OR", ["bad", "yes"], None),
+        ("OR", ["no", "bad"], None),
+        ("AND", ["no", "bad"], False),
+        ("AND", ["bad", "no"], None),
+        ("AND", ["yes", "bad"], None),
+    ],
+)
+def test_a_node_is_undecided_where_a_login_would_stop(
+    operator: str, operands: list[str], verdict: bool | None
+) -> None:
+    search = {"yes": "r'admin.*'", "no": "x", "bad": "r'('"}
+    rule = [{operator: [{"FIND": {"role": search[operand]}} for operand in operands]}]
+    trace = explain(rule, ContextIndex(CONTEXT))
+    assert trace.verdict is trace.expressions[0].verdict is verdict
+
+
+def test_an_undecided_rule_says_why() -> None:
+    trace = explain([{"FIND": {"role": "r'('"}}], ContextIndex(CONTEXT))
+    assert trace.record()["verdict"] == "undecided"
+    assert "missing )" in str(trace.record()["reason"])
+    assert trace.lines()[0] == "undecided rule, so it grants nothing"
+
+
+def test_lines_stay_narrow_and_printable_whatever_they_show() -> None:
+    hostile = "\x1b[31m\n\u202e" + "x" * 500
+    rule: Any = {"FIND": {hostile: hostile, "a": hostile}}
+    for _ in range(60):
+        rule = {"AND": [rule, {"FIND": {"a": "r'.*'"}}]}
+    for context in ({"a": hostile}, {"b": {hostile: [hostile]}}, {hostile: hostile, "a": hostile}):
+        lines = explain([rule], ContextIndex(context)).lines()
+        assert max(map(len, lines)) <= WIDTH
+        assert all(line.isprintable() for line in lines)
