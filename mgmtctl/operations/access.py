@@ -1,0 +1,227 @@
+"""The permission check itself: needs of an operation against the permissions of the actor.
+
+Rules (D 2): a name that the caller may not read is `not found`, an id he may not read is `denied`, each whether it
+exists or not; explicit ids partly denied become failures, all denied is a refusal; no ids given means the scope of what
+is permitted. Explanations are shown to those who may read security objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mgmtctl.domain.errors import DeniedError, InvalidError, MgmtctlError, NotFoundError, UnauthenticatedError
+from mgmtctl.domain.grants import AgentAccess
+from mgmtctl.domain.resources import RESOURCELESS, Resource, agent_names
+from mgmtctl.domain.scopes import Scope
+from mgmtctl.operations.explanations import explanation
+from mgmtctl.operations.results import Failure, grouped
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.grants import Permissions
+    from mgmtctl.operations.context import Actor, Context
+
+# The action that lets somebody know of a resource of this kind.
+READ_ACTIONS = {
+    "agent:id": "agent:read",
+    "group:id": "group:read",
+    "user:id": "security:read",
+    "role:id": "security:read",
+    "policy:id": "security:read",
+    "rule:id": "security:read",
+}
+NOT_FOUND_CODES = {
+    "agent:id": 1701,
+    "group:id": 1710,
+    "user:id": 5001,
+    "role:id": 4002,
+    "policy:id": 4007,
+    "rule:id": 4022,
+}
+_MOST_IDS_ASKED_ONE_BY_ONE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The kind of resource an operation touches, and the parameter that names it (None: resourceless)."""
+
+    kind: str
+    parameter: str | None
+    every: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One right that an operation needs."""
+
+    action: str
+    target: Target
+
+
+def admit(
+    ctx: Context, needs: Sequence[Need], open_to: str | None, arguments: dict[str, Any]
+) -> tuple[Failure, ...]:
+    """Check every need and put canonical ids or a Scope into `arguments`; give back what was refused item by item.
+
+    Raises UnauthenticatedError, DeniedError or NotFoundError when the call as a whole is refused.
+    """
+    if open_to == "anyone":
+        return ()
+    if open_to == "owner":
+        return _admit_owner(ctx)
+    actor = current_actor(ctx)
+    refused: list[tuple[str, MgmtctlError]] = []
+    for need in needs:
+        parameter = need.target.parameter
+        if parameter is None:
+            _demand_resourceless(ctx, actor, need.action)
+        elif need.target.every:
+            arguments[parameter] = _admit_each(ctx, actor, need, arguments[parameter], refused)
+        else:
+            arguments[parameter] = _admit_one(ctx, actor, need, arguments[parameter])
+    return grouped(refused)
+
+
+def current_actor(ctx: Context) -> Actor:
+    """Who is acting; raises UnauthenticatedError before a login."""
+    if ctx.actor is None:
+        raise UnauthenticatedError("not logged in", fix="mgmtctl login")
+    return ctx.actor
+
+
+def scope(ctx: Context, action: str, kind: str) -> Scope:
+    """What the actor may do `action` on, among the resources of a kind, as data for a query."""
+    return current_actor(ctx).permissions.scope(action, kind)
+
+
+def demand(ctx: Context, action: str, kind: str, reference: str) -> str:
+    """Demand one right inside an operation, where the declaration cannot say it; returns the canonical id."""
+    if kind == RESOURCELESS.kind:
+        _demand_resourceless(ctx, current_actor(ctx), action)
+        return reference
+    return _demand_one(ctx, current_actor(ctx), action, kind, reference)
+
+
+def names_of(ctx: Context, kind: str, identifier: str) -> tuple[Resource, ...]:
+    """All names of one concrete resource: an agent is also each of its groups (D 2)."""
+    if kind == "agent:id":
+        return agent_names(identifier, ctx.store.agents.groups_of(int(identifier)))
+    return (Resource(kind, identifier),)
+
+
+def resolve(ctx: Context, kind: str, reference: str) -> tuple[str | None, bool]:
+    """The canonical id of what the caller wrote, and whether he wrote a name; (None, True) for a name nobody has.
+
+    Digits only are always an id, also of something that does not exist; `name:042` addresses an object named so.
+    """
+    if kind not in NOT_FOUND_CODES or kind == "group:id":
+        return reference, True
+    if reference.isascii() and reference.isdigit():
+        return _canonical(kind, reference), False
+    found = _store_of(ctx, kind).find(reference.removeprefix("name:"))
+    return (None if found is None else _canonical(kind, str(found))), True
+
+
+def exists(ctx: Context, kind: str, identifier: str) -> bool:
+    """Whether the store has an object of this kind with this id."""
+    return bool(_store_of(ctx, kind).exists(int(identifier)))
+
+
+def not_found(kind: str, reference: str) -> NotFoundError:
+    """The one text for what does not exist or may not be known."""
+    return NotFoundError(kind.partition(":")[0], reference, code=NOT_FOUND_CODES.get(kind, 0))
+
+
+def _canonical(kind: str, digits: str) -> str:
+    if len(digits) > 18:
+        raise not_found(kind, digits)
+    return str(int(digits)).zfill(3) if kind == "agent:id" else str(int(digits))
+
+
+def _store_of(ctx: Context, kind: str) -> Any:
+    noun = kind.partition(":")[0]
+    return getattr(ctx.store, "policies" if noun == "policy" else f"{noun}s")
+
+
+def _admit_owner(ctx: Context) -> tuple[Failure, ...]:
+    if not ctx.door.owner:
+        raise DeniedError(
+            "owner",
+            "data folder",
+            problem="only the system user that owns the data folder may do this",
+            code=0,
+        )
+    return ()
+
+
+def _demand_resourceless(ctx: Context, actor: Actor, action: str) -> None:
+    if not actor.permissions.allows(action, RESOURCELESS):
+        raise refusal(ctx, actor, action, RESOURCELESS)
+
+
+def _admit_one(ctx: Context, actor: Actor, need: Need, given: Any) -> Any:
+    if given is None:
+        raise InvalidError(f"`{need.target.parameter}` is required")
+    if isinstance(given, str):
+        return _demand_one(ctx, actor, need.action, need.target.kind, given)
+    return [_demand_one(ctx, actor, need.action, need.target.kind, reference) for reference in given]
+
+
+def _demand_one(ctx: Context, actor: Actor, action: str, kind: str, reference: str) -> str:
+    identifier, by_name = resolve(ctx, kind, reference)
+    if identifier is None:
+        raise not_found(kind, reference)
+    names = names_of(ctx, kind, identifier)
+    if not actor.permissions.allows(action, *names):
+        if by_name and not _may_know(actor.permissions, kind, names):
+            raise not_found(kind, reference)
+        raise refusal(ctx, actor, action, *names, asked=f"{kind}:{reference}")
+    if kind in NOT_FOUND_CODES and kind != "group:id" and not exists(ctx, kind, identifier):
+        raise not_found(kind, reference)
+    return identifier
+
+
+def _may_know(permissions: Permissions, kind: str, names: tuple[Resource, ...]) -> bool:
+    read = READ_ACTIONS.get(kind)
+    return read is not None and permissions.allows(read, *names)
+
+
+def _admit_each(
+    ctx: Context, actor: Actor, need: Need, given: Any, refused: list[tuple[str, MgmtctlError]]
+) -> Any:
+    """The Scope when nothing was named, else the permitted part; refusals are collected, or raised if all are."""
+    if given is None:
+        return actor.permissions.scope(need.action, need.target.kind)
+    by_set = None
+    if need.target.kind == "agent:id" and len(given) > _MOST_IDS_ASKED_ONE_BY_ONE:
+        by_set = AgentAccess(actor.permissions, lambda scope: frozenset(ctx.store.agents.ids(scope)))
+    allowed: list[str] = []
+    for reference in dict.fromkeys(given):
+        if by_set is not None and by_set.allows(need.action, reference):
+            allowed.append(reference)
+            continue
+        try:
+            allowed.append(_demand_one(ctx, actor, need.action, need.target.kind, reference))
+        except MgmtctlError as error:
+            refused.append((reference, error))
+    denials = [error for _, error in refused if isinstance(error, DeniedError)]
+    if denials and not allowed and len(denials) == len(refused):
+        raise denials[0]
+    return list(dict.fromkeys(allowed))
+
+
+def refusal(
+    ctx: Context, actor: Actor, action: str, *names: Resource, asked: str | None = None
+) -> DeniedError:
+    """The refusal of one action, with its reasons for those who may read security objects."""
+    decision = actor.permissions.decide(action, *names)
+    found = explanation(ctx.store, actor, decision)
+    hold = found.get("roles_that_hold")
+    return DeniedError(
+        action,
+        asked or str(names[0]),
+        why="\n".join(found["reasons"]) if found else None,
+        fix=f"roles that hold it: {', '.join(hold)}" if hold else "ask an administrator for this right",
+        explanation={"mode": actor.permissions.mode, **found},
+    )

@@ -1,0 +1,172 @@
+"""Proving who somebody is, and issuing a token for it (S 5.1, D 1).
+
+Rules: an attempt is counted before its password is verified, and a refusal never says which part was wrong; the write
+of a login is never undone, not by a dry run either. No operation is declared here.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mgmtctl import passwords
+from mgmtctl.domain.errors import DeniedError, UnauthenticatedError
+from mgmtctl.domain.times import rfc3339
+from mgmtctl.operations.context import Context
+from mgmtctl.store.login_failures import Limits, address_bucket, user_bucket
+from mgmtctl.store.sessions import Session
+from mgmtctl.tokens import digest
+
+if TYPE_CHECKING:
+    from mgmtctl.store.users import Credentials
+
+# One address may fail this many times as often as one user at it (D 1).
+ADDRESS_FACTOR = 10
+BLOCKED_CODE = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What a login gave. The token is shown on request only, and never by repr."""
+
+    token: str = field(repr=False)
+    user_id: int
+    user: str
+    context_id: str | None
+    roles: tuple[tuple[int, str], ...]
+    expires: int
+
+    def record(self) -> dict[str, Any]:
+        """Plain form, without the token."""
+        return {
+            "user": self.user,
+            "context_id": self.context_id,
+            "roles": [{"id": str(role_id), "name": name} for role_id, name in self.roles],
+            "expires": rfc3339(self.expires),
+        }
+
+
+def prove(ctx: Context, user_name: str, password: str) -> Credentials:
+    """The user whose name and password these are. UnauthenticatedError, or DeniedError (6000) while blocked."""
+    user = ctx.store.users.credentials(user_name)
+    buckets = _buckets(ctx, user)
+    _count_attempt(ctx, buckets)
+    if user is not None and passwords.verify(user.password, password):
+        _settle(ctx, buckets)
+        return user
+    if user is None:
+        passwords.verify(None, password)
+    with ctx.store.database.atomic():
+        for bucket, limits in buckets:
+            ctx.store.login_failures.block_if_spent(bucket, limits, int(ctx.now()))
+    raise wrong_credentials()
+
+
+def issue(
+    ctx: Context,
+    user: Credentials,
+    granted: Callable[[], Sequence[int]],
+    *,
+    context_id: str | None = None,
+    context_name: str | None = None,
+) -> Login:
+    """A token for a proven user with the roles that `granted` finds (with a context id: those of its rules).
+
+    Roles and generations are read from one state of the store: if that changes before the session is kept, the
+    session is dead when it is first used, never alive with roles that were just taken away.
+    """
+    with ctx.store.snapshot():
+        if ctx.store.users.credentials(user.name) != user:
+            # Changed while the password was looked at: what was proven does not hold any more.
+            raise wrong_credentials()
+        session = _session(ctx, user.user_id, tuple(granted()), context_id, context_name)
+        names = ctx.store.roles.names()
+        mode = ctx.store.settings.get("rbac_mode")
+    token = ctx.keys.issue(_claims(user.name, session, mode))
+    with ctx.store.database.atomic():
+        ctx.store.sessions.purge(session.issued)
+        ctx.store.sessions.add(replace(session, digest=digest(token)))
+    named = tuple((role_id, names[role_id]) for role_id in session.roles)
+    return Login(token, user.user_id, user.name, context_id, named, session.expires)
+
+
+def _session(
+    ctx: Context, user_id: int, roles: tuple[int, ...], context_id: str | None, context_name: str | None
+) -> Session:
+    """A session that begins now; its digest is that of a token that is still to be signed."""
+    generations = ctx.store.sessions.generations(user_id, roles, context=context_id is not None)
+    if generations is None:
+        raise wrong_credentials()
+    now, jti = int(ctx.now()), secrets.token_hex(16)
+    expires = now + int(ctx.store.settings.get("auth_token_exp_timeout"))
+    return Session("", jti, user_id, context_id, context_name, roles, generations, now, expires)
+
+
+def _claims(user: str, session: Session, mode: str) -> dict[str, Any]:
+    """What the token of a session says (D 1); nothing of it is needed to judge the session."""
+    claims = {
+        "iat": session.issued,
+        "nbf": session.issued,
+        "exp": session.expires,
+        "jti": session.jti,
+        "sub": user,
+        "uid": session.user_id,
+        "run_as": session.context_id is not None,
+        "rbac_roles": list(session.roles),
+        "rbac_mode": mode,
+        "gen": [int(number) for number in session.generations.split(",")],
+    }
+    return claims if session.context_id is None else {**claims, "hash_auth_context": session.context_id}
+
+
+def wrong_credentials() -> UnauthenticatedError:
+    """The one text for every way of not being who one says."""
+    return UnauthenticatedError("wrong user name or password")
+
+
+Buckets = tuple[tuple[str, Limits], tuple[str, Limits]]
+
+
+def _buckets(ctx: Context, user: Credentials | None) -> Buckets:
+    """Where this attempt counts: the user at the address, and the address alone."""
+    settings = ctx.store.settings
+    limits = Limits(
+        settings.get("max_login_attempts"), settings.get("login_window"), settings.get("block_time")
+    )
+    address = ctx.door.login_address
+    return (
+        (user_bucket(user.user_id if user else None, address), limits),
+        (address_bucket(address), limits.wider(ADDRESS_FACTOR)),
+    )
+
+
+def _count_attempt(ctx: Context, buckets: Buckets) -> None:
+    """Count the attempt in both buckets, or refuse it when one is blocked or spent."""
+    failures = ctx.store.login_failures
+    with ctx.store.database.atomic():
+        now = int(ctx.now())
+        failures.purge(buckets[0][1], now)
+        seconds = max(failures.blocked_for(bucket, limits, now) for bucket, limits in buckets)
+        if seconds:
+            raise _blocked(ctx, seconds)
+        for bucket, limits in buckets:
+            if not failures.count(bucket, limits, now):
+                raise _blocked(ctx, limits.block)
+
+
+def _settle(ctx: Context, buckets: Buckets) -> None:
+    """A success: the user's count begins anew, the address gets back this one attempt only."""
+    with ctx.store.database.atomic():
+        ctx.store.login_failures.forget(buckets[0][0])
+        ctx.store.login_failures.take_back(buckets[1][0])
+
+
+def _blocked(ctx: Context, seconds: int) -> DeniedError:
+    return DeniedError(
+        "login",
+        ctx.door.login_address,
+        problem=f"too many failed logins, try again in {seconds} s",
+        code=BLOCKED_CODE,
+    )

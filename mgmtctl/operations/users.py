@@ -1,0 +1,237 @@
+"""Users: list, create, change and delete them, and link them to roles (S 2.3; D 1; reference/security.md 2).
+
+Rules: users 1-99 keep their names, roles and run-as right and stay; nobody deletes himself; changing the password, the
+run-as right or the roles of a user, or deleting one, needs every right that the user holds (one's own password
+excepted, in a session of one's own and not of a context). The store ends the sessions of a user that changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError
+from mgmtctl.domain.resources import RESOURCELESS
+from mgmtctl.domain.users import check_name, is_reserved, require_password
+from mgmtctl.operations import access, delegation
+from mgmtctl.operations.context import Actor, Context
+from mgmtctl.operations.registry import Selection, each, needs, one, operation
+from mgmtctl.operations.results import Items, grouped
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.queries import ListQuery
+    from mgmtctl.store.store import Store
+    from mgmtctl.store.users import User
+
+
+@operation(needs("security:read", each("user:id", "user_ids")), http="GET /security/users")
+def list_users(ctx: Context, user_ids: Selection = None, query: ListQuery | None = None) -> Items[User]:
+    """List users: those that are named, or all that the caller may read."""
+    return _queried(ctx.store.users.chosen(user_ids or ()), query)
+
+
+@operation(needs("security:create_user"), http="POST /security/users")
+def create_user(
+    ctx: Context, user_name: str, password: str, roles: Sequence[str] = (), allow_run_as: bool = False
+) -> User:
+    """Create a user with a password; roles and the run-as right need the rights to give them."""
+    check_name("user", user_name)
+    stored = _hash(password)
+    with ctx.atomic(), delegation.judged(ctx.store, access.current_actor(ctx)):
+        number = ctx.store.users.add(user_name, stored)
+        if roles:
+            access.demand(ctx, "security:update", "user:id", str(number))
+        for reference in roles:
+            role_id = access.demand(ctx, "security:update", "role:id", reference)
+            ctx.store.users.link_role(number, int(role_id))
+        if allow_run_as:
+            _demand_edit_run_as(ctx)
+            ctx.store.users.set_allow_run_as(number, True)
+        return ctx.store.users.get(number)
+
+
+@operation(needs("security:update", one("user:id", "user_id")), http="PUT /security/users/{user_id}")
+def update_user(
+    ctx: Context,
+    user_id: str,
+    password: str | None = None,
+    name: str | None = None,
+    allow_run_as: bool | None = None,
+    roles: Sequence[str] | None = None,
+    accept_risk: Sequence[str] = (),
+) -> User:
+    """Change the password, the name, the run-as right or the roles of a user; what was not given stays."""
+    if password is None and name is None and allow_run_as is None and roles is None:
+        raise InvalidError("nothing to change; expected a password, a name, roles or allow_run_as", code=4001)
+    stored = None if password is None else _hash(password)
+    with _changing(ctx, int(user_id), own_password=name is None and allow_run_as is None and roles is None):
+        user = ctx.store.users.get(int(user_id))
+        with delegation.judged(ctx.store, access.current_actor(ctx), accept_risk):
+            if name is not None and name != user.name:
+                _rename(ctx.store, user, name)
+            if allow_run_as is not None and allow_run_as != user.allow_run_as:
+                _demand_edit_run_as(ctx)
+                _set_run_as(ctx.store, user, allow_run_as)
+            if roles is not None:
+                _replace_roles(ctx, user, roles)
+            if stored is not None:
+                ctx.store.users.set_password(user.id, stored)
+        return ctx.store.users.get(user.id)
+
+
+@operation(needs("security:edit_run_as"), http="PUT /security/users/{user_id}/run_as")
+def set_run_as(ctx: Context, user_id: str, allow_run_as: bool) -> User:
+    """Allow or forbid a user to log in with authorization contexts."""
+    number = _find(ctx, user_id)
+    with _changing(ctx, number):
+        user = ctx.store.users.get(number)
+        with delegation.judged(ctx.store, access.current_actor(ctx)):
+            if user.allow_run_as != allow_run_as:
+                _set_run_as(ctx.store, user, allow_run_as)
+        return ctx.store.users.get(number)
+
+
+@operation(needs("security:delete", each("user:id", "user_ids")), http="DELETE /security/users")
+def delete_users(ctx: Context, user_ids: Selection, accept_risk: Sequence[str] = ()) -> Items[User]:
+    """Delete the named users; reserved ones, oneself and those who hold more than the caller fail."""
+    store, actor = ctx.store, access.current_actor(ctx)
+    failures, deleted = list[tuple[str, MgmtctlError]](), list["User"]()
+    with ctx.atomic(), delegation.judged(store, actor, accept_risk):
+        for user in store.users.chosen(delegation.named("user_ids", user_ids)):
+            try:
+                _require_deletable(store, actor, user)
+            except MgmtctlError as error:
+                failures.append((str(user.id), error))
+                continue
+            deleted.append(user)
+            store.users.delete(user.id)
+    return Items(deleted, grouped(failures))
+
+
+@operation(
+    needs("security:update", one("user:id", "user_id")),
+    needs("security:update", each("role:id", "role_ids")),
+    http="POST /security/users/{user_id}/roles",
+)
+def link_roles(
+    ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
+) -> Items[User]:
+    """Give roles to a user, after those he has."""
+    return _link(ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.link_role, accept_risk)
+
+
+@operation(
+    needs("security:delete", one("user:id", "user_id")),
+    needs("security:delete", each("role:id", "role_ids")),
+    http="DELETE /security/users/{user_id}/roles",
+)
+def unlink_roles(
+    ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
+) -> Items[User]:
+    """Take roles from a user."""
+    return _link(
+        ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.unlink_role, accept_risk
+    )
+
+
+def _link(
+    ctx: Context,
+    user_id: str,
+    ids: Sequence[str],
+    change: Callable[[int, int], bool],
+    accept_risk: Sequence[str],
+) -> Items[User]:
+    with _changing(ctx, int(user_id)):
+        user = ctx.store.users.get(int(user_id))
+        _require_own(user)
+        with delegation.judged(ctx.store, access.current_actor(ctx), accept_risk):
+            for role_id in ids:
+                change(user.id, int(role_id))
+        return Items([ctx.store.users.get(user.id)] if ids else [])
+
+
+@contextmanager
+def _changing(ctx: Context, user_id: int, *, own_password: bool = False) -> Iterator[None]:
+    """The transaction of a change to one user, under every right that the user holds."""
+    actor = access.current_actor(ctx)
+    with ctx.atomic():
+        if not (own_password and actor.user_id == user_id and not actor.run_as):
+            delegation.require_rights_of(ctx.store, actor, user_id)
+        yield
+
+
+def _find(ctx: Context, reference: str) -> int:
+    """The user that is meant, for a caller who may change every user but not read them all (D 2)."""
+    found, by_name = access.resolve(ctx, "user:id", reference)
+    readable = access.scope(ctx, "security:read", "user:id")
+    if found is None or (by_name and not readable.covers(found)) or not ctx.store.users.exists(int(found)):
+        raise access.not_found("user:id", reference)
+    return int(found)
+
+
+def _replace_roles(ctx: Context, user: User, wanted: Sequence[str]) -> None:
+    """Make exactly the wanted roles linked, under the rights that linking and unlinking each of them need."""
+    kept = [_role_id(ctx, user, reference) for reference in wanted]
+    removed = [number for number in user.roles if number not in kept]
+    if set(kept) != set(user.roles):
+        _require_own(user)
+    for number in removed:
+        access.demand(ctx, "security:delete", "user:id", str(user.id))
+        access.demand(ctx, "security:delete", "role:id", str(number))
+        ctx.store.users.unlink_role(user.id, number)
+    for number in kept:
+        ctx.store.users.link_role(user.id, number)
+
+
+def _role_id(ctx: Context, user: User, reference: str) -> int:
+    if reference.isascii() and reference.isdigit() and int(reference) in user.roles:
+        return int(reference)
+    return int(access.demand(ctx, "security:update", "role:id", reference))
+
+
+def _rename(store: Store, user: User, name: str) -> None:
+    _require_own(user)
+    store.users.rename(user.id, check_name("user", name))
+    store.users.end_sessions(user.id)
+
+
+def _set_run_as(store: Store, user: User, allowed: bool) -> None:
+    _require_own(user)
+    store.users.set_allow_run_as(user.id, allowed)
+
+
+def _demand_edit_run_as(ctx: Context) -> None:
+    actor = access.current_actor(ctx)
+    if not actor.permissions.allows("security:edit_run_as", RESOURCELESS):
+        raise access.refusal(ctx, actor, "security:edit_run_as", RESOURCELESS)
+
+
+def _require_own(user: User) -> None:
+    if is_reserved(user.id):
+        raise delegation.reserved("user", user.name)
+
+
+def _require_deletable(store: Store, actor: Actor, user: User) -> None:
+    if is_reserved(user.id):
+        raise delegation.reserved("user", user.name, 5004)
+    if user.id == actor.user_id:
+        raise ConflictError("you cannot delete yourself", fix="ask another administrator", code=5008)
+    delegation.require_rights_of(store, actor, user.id)
+
+
+def _hash(password: str) -> str:
+    from mgmtctl.passwords import hash_password
+
+    return hash_password(require_password(password))
+
+
+def _queried(found: Sequence[User], query: ListQuery | None) -> Items[User]:
+    if query is None:
+        return Items(found)
+    from mgmtctl.domain.queries import ID, NAMES, TEXT, apply_query
+
+    items, total = apply_query(
+        found, query, {"id": ID, "username": TEXT, "allow_run_as": TEXT, "roles": NAMES}
+    )
+    return Items(items, total=total)
