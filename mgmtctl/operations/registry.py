@@ -33,6 +33,7 @@ from mgmtctl.operations import access
 from mgmtctl.operations.access import Need, Target
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.results import Failure, Items, status_of
+from mgmtctl.operations.suggestions import suggest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,8 +105,9 @@ def _call(registered: Operation, function: Callable[..., Any], arguments: dict[s
     began = time.perf_counter()
     try:
         refused = access.admit(ctx, registered.needs, registered.open_to, arguments)
-        result = _with_refused(function(**arguments), refused)
+        result = _with_refused(ctx, function(**arguments), refused)
     except BaseException as error:
+        suggest(ctx, error)
         # The refusal matters more to the caller than a log that cannot be written.
         with contextlib.suppress(UnavailableError):
             ctx.log.write(_record(ctx, registered, given, time.perf_counter() - began, status_of(error)))
@@ -114,8 +116,13 @@ def _call(registered: Operation, function: Callable[..., Any], arguments: dict[s
     return result
 
 
-def _with_refused(result: Any, refused: Sequence[Failure]) -> Any:
-    return result.with_failures(refused) if isinstance(result, Items) and refused else result
+def _with_refused(ctx: Context, result: Any, refused: Sequence[Failure]) -> Any:
+    if not isinstance(result, Items):
+        return result
+    for failure in (*refused, *result.failed):
+        if len(failure.ids) == 1:
+            suggest(ctx, failure.error)
+    return result.with_failures(refused) if refused else result
 
 
 def _record(

@@ -1,0 +1,526 @@
+# bash completion for mgmtctl; made by `make docs` from the command tree, not to be edited
+
+_mgmtctl_at() { # path: what can follow it
+    case "$1" in
+    '')
+        words='init recover demo config completion help login run-as logout whoami users roles policies rules actions can-i agents groups files sync log'
+        flags='--help --version'
+        takes=''
+        arguments='' ;;
+    'init')
+        words=''
+        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'recover')
+        words=''
+        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'demo')
+        words=''
+        flags='--keep --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--keep:/| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'config')
+        words='list get set path'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'config list')
+        words=''
+        flags='--origin --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'config get')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'config set')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|-|!' ;;
+    'config path')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'completion')
+        words='bash zsh fish install'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'completion bash')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'completion zsh')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'completion fish')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'completion install')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='=bash zsh fish|!' ;;
+    'help')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='topics|!' ;;
+    'login')
+        words=''
+        flags='-u --user --password-file --password-stdin --print-token --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='-u:users| --user:users| --password-file:/| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'run-as')
+        words=''
+        flags='--context-file -u --user --password-file --password-stdin --wrap --explain --print-token --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--context-file:/| -u:users| --user:users| --password-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-' ;;
+    'logout')
+        words=''
+        flags='--all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'whoami')
+        words=''
+        flags='--permissions --check --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'users')
+        words='list show create set edit delete add-role remove-role set-password allow-run-as'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'users list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'users show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users' ;;
+    'users create')
+        words=''
+        flags='--role --allow-run-as --password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--role:roles| --password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'users set')
+        words=''
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|!' ;;
+    'users edit')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|!' ;;
+    'users delete')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users' ;;
+    'users add-role')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|roles' ;;
+    'users remove-role')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|roles' ;;
+    'users set-password')
+        words=''
+        flags='--password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|!' ;;
+    'users allow-run-as')
+        words=''
+        flags='--off -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|!' ;;
+    'roles')
+        words='list show create set edit delete add-policy remove-policy add-rule remove-rule'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'roles list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'roles show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles' ;;
+    'roles create')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'roles set')
+        words=''
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|!' ;;
+    'roles edit')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|!' ;;
+    'roles delete')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles' ;;
+    'roles add-policy')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|policies' ;;
+    'roles remove-policy')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|policies' ;;
+    'roles add-rule')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|rules' ;;
+    'roles remove-rule')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='roles|rules' ;;
+    'policies')
+        words='list show create set edit delete'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'policies list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'policies show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies' ;;
+    'policies create')
+        words=''
+        flags='-f --file --allow --deny --on -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='-f:/| --file:/| --allow:actions| --deny:actions| --on:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'policies set')
+        words=''
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies|!' ;;
+    'policies edit')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies|!' ;;
+    'policies delete')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies' ;;
+    'rules')
+        words='list show create set edit delete'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'rules list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'rules show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='rules' ;;
+    'rules create')
+        words=''
+        flags='-f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='-f:/| --file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'rules set')
+        words=''
+        flags='--name -f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--name:-| -f:/| --file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='rules|!' ;;
+    'rules edit')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='rules|!' ;;
+    'rules delete')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='rules' ;;
+    'actions')
+        words='list show'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'actions list')
+        words=''
+        flags='--endpoint --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--endpoint:-| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'actions show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='actions|!' ;;
+    'can-i')
+        words=''
+        flags='--as --role --context-file --wrap --explain --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--as:users| --role:roles| --context-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='actions|-|!' ;;
+    'agents')
+        words='list show create import set delete key add-group remove-group'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'agents list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'agents show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'agents create')
+        words=''
+        flags='--id --ip --group --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--id:-| --ip:-| --group:groups| --folder:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'agents import')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='/|!' ;;
+    'agents set')
+        words=''
+        flags='--name --ip --groups --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--name:-| --ip:-| --groups:-| --folder:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|!' ;;
+    'agents delete')
+        words=''
+        flags='--purge -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'agents key')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|!' ;;
+    'agents add-group')
+        words=''
+        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--position:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|groups|!' ;;
+    'agents remove-group')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|groups|!' ;;
+    'groups')
+        words='list show create delete agents add-agents remove-agents'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'groups list')
+        words=''
+        flags='--hash --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--hash:-| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'groups show')
+        words=''
+        flags='--hash --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--hash:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups' ;;
+    'groups create')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'groups delete')
+        words=''
+        flags='--force -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups' ;;
+    'groups agents')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups|!' ;;
+    'groups add-agents')
+        words=''
+        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--position:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups|agents' ;;
+    'groups remove-agents')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups|agents' ;;
+    'files')
+        words='list show put rm validate'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'files list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups|!' ;;
+    'files show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
+    'files put')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|/|!' ;;
+    'files rm')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
+    'files validate')
+        words=''
+        flags='--as --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--as:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='groups|!' ;;
+    'sync')
+        words='run status explain plan'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'sync run')
+        words=''
+        flags='--group --all --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        takes='--group:groups| --max-affected:-| --if-locked:-| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'sync status')
+        words=''
+        flags='--group --exit-code --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--group:groups| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'sync explain')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|!' ;;
+    'sync plan')
+        words=''
+        flags='--group --all --verify --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--group:groups| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'log')
+        words='list tail'
+        flags='--help'
+        takes=''
+        arguments='' ;;
+    'log list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'log tail')
+        words=''
+        flags='-f --follow --lines --select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--lines:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    *) return 1 ;;
+    esac
+}
+
+_mgmtctl_reply() { # KIND, typed value
+    case "$1" in
+    -) ;;
+    /) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+    '='*) mapfile -t COMPREPLY < <(compgen -W "${1:1}" -- "$2") ;;
+    *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare 2>/dev/null) ;;
+    esac
+    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == */ && $1 != / ]] && compopt -o nospace 2>/dev/null
+    # Readline takes `:` for the end of a word and replaces only what follows it.
+    if [[ $2 == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        local head="${2%"${2##*:}"}" index
+        for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]="${COMPREPLY[index]#"$head"}"; done
+    fi
+}
+
+_mgmtctl() {
+    local path='' words='' flags='' takes='' arguments='' word rest value='' expecting='' position=0 index=1 last
+    local -a typed kinds
+    COMPREPLY=()
+    read -ra typed <<<"${COMP_LINE:0:COMP_POINT}"
+    [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && typed+=('')
+    last=$((${#typed[@]} - 1))
+    _mgmtctl_at ''
+    for ((; index < last; index++)); do
+        word="${typed[index]}"
+        if [[ -n $expecting ]]; then
+            expecting=''
+        elif [[ $word == -- ]]; then
+            [[ $path == run-as ]] || return
+            path='' position=0
+            _mgmtctl_at ''
+        elif [[ $word == -* ]]; then
+            [[ $word != *=* && " $takes" == *" $word:"* ]] && expecting=1
+        elif [[ -n $words ]]; then
+            path="${path:+$path }$word"
+            _mgmtctl_at "$path" || return
+        else
+            ((position++))
+        fi
+    done
+    word="${typed[last]}"
+    if [[ -n $expecting ]]; then
+        rest=" $takes" rest="${rest#*" ${typed[last - 1]}:"}"
+        value="${rest%%|*}"
+        _mgmtctl_reply "$value" "$word"
+    elif [[ $word == --*=* ]]; then
+        rest=" $takes"
+        [[ $rest == *" ${word%%=*}:"* ]] || return
+        rest="${rest#*" ${word%%=*}:"}"
+        _mgmtctl_reply "${rest%%|*}" "${word#*=}"
+    elif [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
+    elif [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    else
+        IFS='|' read -ra kinds <<<"$arguments"
+        ((${#kinds[@]} > 0)) || return
+        ((position < ${#kinds[@]})) || position=$((${#kinds[@]} - 1))
+        [[ ${kinds[position]} == '!' ]] && return
+        _mgmtctl_reply "${kinds[position]}" "$word"
+    fi
+}
+complete -F _mgmtctl mgmtctl

@@ -1,0 +1,526 @@
+# fish completion for mgmtctl; made by `make docs` from the command tree, not to be edited
+
+function __mgmtctl_at --no-scope-shadowing # path: what can follow it
+    switch "$argv[1]"
+    case ''
+        set commands 'init'\t'Make a data folder with one administrator.' 'recover'\t'Give the administrator a new password.' 'demo'\t'Tell the main job as a story, in a temporary folder.' 'config'\t'Settings of places and forms.' 'completion'\t'Completion scripts for bash, zsh and fish.' 'help'\t'Help on a topic.' 'login'\t'Log in with a user\'s own roles.' 'run-as'\t'Log in on behalf of somebody, by an authorization context.' 'logout'\t'End this session, or every session of the user.' 'whoami'\t'Show who is logged in, with which roles and rights.' 'users'\t'Users, their roles and passwords.' 'roles'\t'Roles, and the policies and rules they are linked to.' 'policies'\t'Policies: which actions on which resources.' 'rules'\t'Rules that map authorization contexts to roles.' 'actions'\t'The actions there are, and what they apply to.' 'can-i'\t'Ask whether an action is allowed, and why.' 'agents'\t'Agents and the groups they are in.' 'groups'\t'Groups of agents.' 'files'\t'The shared files of a group, agent.conf among them.' 'sync'\t'Bring shared files into the agents\' folders.' 'log'\t'The request log.'
+        set flags '--help'\t'Show the help.' '--version'\t'Show the version.'
+        set takes 
+        set arguments 
+    case 'init'
+        set commands 
+        set flags '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--generate-password'\t'Make up a password and print it, this once.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--password-file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'recover'
+        set commands 
+        set flags '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--generate-password'\t'Make up a password and print it, this once.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--password-file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'demo'
+        set commands 
+        set flags '--keep'\t'Leave the folder here; it must not exist.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--keep:/' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'config'
+        set commands 'list'\t'List the settings that hold.' 'get'\t'Print the value of one setting.' 'set'\t'Set one setting in your config.toml; every other line of it is kept.' 'path'\t'Print where your config.toml is, whether it exists or not.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'config list'
+        set commands 
+        set flags '--origin'\t'Say where each value comes from.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'config get'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'config set'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '-' '!'
+    case 'config path'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'completion'
+        set commands 'bash'\t'Print the script for bash.' 'zsh'\t'Print the script for zsh.' 'fish'\t'Print the script for fish.' 'install'\t'Put the script where the shell looks for it, in your home folder.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'completion bash'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'completion zsh'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'completion fish'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'completion install'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '=bash zsh fish' '!'
+    case 'help'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'topics' '!'
+    case 'login'
+        set commands 
+        set flags '-u'\t'Name of the user.' '--user'\t'Name of the user.' '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--print-token'\t'Print the token (for MGMTCTL_TOKEN) and store no session.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '-u:users' '--user:users' '--password-file:/' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'run-as'
+        set commands 
+        set flags '--context-file'\t'The authorization context, a JSON object; `-` is stdin.' '-u'\t'Name of the user.' '--user'\t'Name of the user.' '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--wrap'\t'The file is a raw account document: put it under `auth` of a context of this name.' '--explain'\t'Show rule by rule what was true, where, and which roles came of it; store no session.' '--print-token'\t'Print the token (for MGMTCTL_TOKEN) and store no session.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--context-file:/' '-u:users' '--user:users' '--password-file:/' '--wrap:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-'
+    case 'logout'
+        set commands 
+        set flags '--all'\t'End every session of the user.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'whoami'
+        set commands 
+        set flags '--permissions'\t'Show every right of the session.' '--check'\t'Say nothing on stdout; exit 1 without a session.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'users'
+        set commands 'list'\t'List the users you may read.' 'show'\t'Show users with the ids of their roles; never a password.' 'create'\t'Create a user.' 'set'\t'Rename a user, or give it exactly the roles and the run-as right of a file.' 'edit'\t'Edit name, run-as right and roles of a user as JSON in $VISUAL or $EDITOR.' 'delete'\t'Delete users and end their sessions.' 'add-role'\t'Give roles to a user; one it has already is no error.' 'remove-role'\t'Take roles from a user; one it has not is no error.' 'set-password'\t'Change the password of a user and end its sessions.' 'allow-run-as'\t'Allow a user to log in with authorization contexts, on behalf of others.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'users list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'users show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users'
+    case 'users create'
+        set commands 
+        set flags '--role'\t'Give it this role; may be repeated.' '--allow-run-as'\t'Allow it to use authorization contexts.' '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--generate'\t'Make up a password and show it once, on stdout.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--role:roles' '--password-file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'users set'
+        set commands 
+        set flags '--name'\t'The new name.' '-f'\t'JSON with `allow_run_as` and `roles` to have; `-` is stdin.' '--file'\t'JSON with `allow_run_as` and `roles` to have; `-` is stdin.' '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--name:-' '-f:/' '--file:/' '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' '!'
+    case 'users edit'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' '!'
+    case 'users delete'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users'
+    case 'users add-role'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' 'roles'
+    case 'users remove-role'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' 'roles'
+    case 'users set-password'
+        set commands 
+        set flags '--password-file'\t'Read the password from a file of yours with mode 0600.' '--password-stdin'\t'Read the password from stdin.' '--generate'\t'Make up a password and show it once, on stdout.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--password-file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' '!'
+    case 'users allow-run-as'
+        set commands 
+        set flags '--off'\t'Forbid it instead.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'users' '!'
+    case 'roles'
+        set commands 'list'\t'List the roles you may read.' 'show'\t'Show roles with the ids of their policies, users and rules.' 'create'\t'Create a role; link policies to it afterwards.' 'set'\t'Rename a role, or give it exactly the policies and rules of a file.' 'edit'\t'Edit name, policies and rules of a role as JSON in $VISUAL or $EDITOR.' 'delete'\t'Delete roles; users and rules that have them lose them.' 'add-policy'\t'Give policies to a role; one it has already is no error.' 'remove-policy'\t'Take policies from a role; one it has not is no error.' 'add-rule'\t'Let rules lead to a role: a context login for which one is true gets the role.' 'remove-rule'\t'Let rules lead to a role no more.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'roles list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'roles show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles'
+    case 'roles create'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'roles set'
+        set commands 
+        set flags '--name'\t'The new name.' '-f'\t'JSON with `policies` and `rules` to have; `-` is stdin.' '--file'\t'JSON with `policies` and `rules` to have; `-` is stdin.' '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--name:-' '-f:/' '--file:/' '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' '!'
+    case 'roles edit'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' '!'
+    case 'roles delete'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles'
+    case 'roles add-policy'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' 'policies'
+    case 'roles remove-policy'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' 'policies'
+    case 'roles add-rule'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' 'rules'
+    case 'roles remove-rule'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'roles' 'rules'
+    case 'policies'
+        set commands 'list'\t'List the policies you may read.' 'show'\t'Show policies with all their blocks, and the ids of the roles that have them.' 'create'\t'Create a policy from a file, or with one block from the command line.' 'set'\t'Rename a policy, or replace all its blocks by those of a file.' 'edit'\t'Edit name and blocks of a policy as JSON in $VISUAL or $EDITOR; it is checked before it is saved.' 'delete'\t'Delete policies; roles that have them lose them.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'policies list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'policies show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'policies'
+    case 'policies create'
+        set commands 
+        set flags '-f'\t'The policy as JSON or YAML; `-` is stdin.' '--file'\t'The policy as JSON or YAML; `-` is stdin.' '--allow'\t'Allow these actions.' '--deny'\t'Deny these actions.' '--on'\t'The resources of the actions.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '-f:/' '--file:/' '--allow:actions' '--deny:actions' '--on:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'policies set'
+        set commands 
+        set flags '--name'\t'The new name.' '-f'\t'The policy as JSON or YAML; `-` is stdin.' '--file'\t'The policy as JSON or YAML; `-` is stdin.' '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--name:-' '-f:/' '--file:/' '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'policies' '!'
+    case 'policies edit'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'policies' '!'
+    case 'policies delete'
+        set commands 
+        set flags '--accept-risk'\t'Do it although it has this risk: lockout (nobody could administer any more).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'policies'
+    case 'rules'
+        set commands 'list'\t'List the rules you may read.' 'show'\t'Show rules with their expressions, and the ids of the roles they lead to.' 'create'\t'Create a rule from a file; then `mgmtctl roles add-rule ROLE RULE` lets it lead to a role.' 'set'\t'Rename a rule, or replace all its expressions by those of a file.' 'edit'\t'Edit name and expressions of a rule as JSON in $VISUAL or $EDITOR; it is checked before it is saved.' 'delete'\t'Delete rules; they lead to no role any more.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'rules list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'rules show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'rules'
+    case 'rules create'
+        set commands 
+        set flags '-f'\t'JSON: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.' '--file'\t'JSON: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '-f:/' '--file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'rules set'
+        set commands 
+        set flags '--name'\t'The new name.' '-f'\t'JSON: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.' '--file'\t'JSON: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--name:-' '-f:/' '--file:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'rules' '!'
+    case 'rules edit'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'rules' '!'
+    case 'rules delete'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'rules'
+    case 'actions'
+        set commands 'list'\t'List the actions that policies may name.' 'show'\t'Show an action: what it is asked on, and the endpoints that ask for it.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'actions list'
+        set commands 
+        set flags '--endpoint'\t'Only those that this endpoint asks for.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--endpoint:-' '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'actions show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'actions' '!'
+    case 'can-i'
+        set commands 
+        set flags '--as'\t'Ask about this user.' '--role'\t'Ask about this role; may be repeated.' '--context-file'\t'Ask about a login with this authorization context; `-` is stdin.' '--wrap'\t'The context file is a raw account document of NAME.' '--explain'\t'Say why: who spoke, near misses, roles that hold it.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--as:users' '--role:roles' '--context-file:/' '--wrap:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'actions' '-' '!'
+    case 'agents'
+        set commands 'list'\t'List the agents you may read.' 'show'\t'Show agents by name or id.' 'create'\t'Register an agent and show its key.' 'import'\t'Register the agents of a file, all or none.' 'set'\t'Change an agent\'s name, address, folder or groups.' 'delete'\t'Delete agents; their folders stay.' 'key'\t'Show the key of an agent.' 'add-group'\t'Put an agent into a group, after the groups it has: the last group wins.' 'remove-group'\t'Take an agent out of a group; without another it belongs to `default`.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'agents list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'agents show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'agents create'
+        set commands 
+        set flags '--id'\t'Its id; without it the next free one.' '--ip'\t'Address or network it registers from, or `any`.' '--group'\t'A group; more than one in order.' '--folder'\t'Its folder, below one of the folder roots; without it one named by its id.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--id:-' '--ip:-' '--group:groups' '--folder:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'agents import'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '/' '!'
+    case 'agents set'
+        set commands 
+        set flags '--name'\t'Another name.' '--ip'\t'Address or network it registers from, or `any`.' '--groups'\t'Exactly these groups, separated by commas; the last one wins.' '--folder'\t'Its folder, below one of the folder roots; without it one named by its id.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--name:-' '--ip:-' '--groups:-' '--folder:/' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' '!'
+    case 'agents delete'
+        set commands 
+        set flags '--purge'\t'Also remove what was put into their folders.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'agents key'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' '!'
+    case 'agents add-group'
+        set commands 
+        set flags '--position'\t'Its place among the agent\'s groups, from 1; without it the last.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--position:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' 'groups' '!'
+    case 'agents remove-group'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' 'groups' '!'
+    case 'groups'
+        set commands 'list'\t'List the groups you may read, with the number of agents you may read in each.' 'show'\t'Show groups: their members counted, and the checksums of merged.mg and agent.conf.' 'create'\t'Create a group, with an agent.conf that holds one empty block.' 'delete'\t'Delete groups with their files; members without another group fall back to `default`.' 'agents'\t'List the members of a group that you may read.' 'add-agents'\t'Put agents into a group, after the groups they have: the last group wins.' 'remove-agents'\t'Take agents out of a group; those without another belong to `default`.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'groups list'
+        set commands 
+        set flags '--hash'\t'Algorithm of the checksums: sha256, md5, ...' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--hash:-' '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'groups show'
+        set commands 
+        set flags '--hash'\t'Algorithm of the checksums: sha256, md5, ...' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--hash:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups'
+    case 'groups create'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'groups delete'
+        set commands 
+        set flags '--force'\t'Also when policies name the group.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups'
+    case 'groups agents'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups' '!'
+    case 'groups add-agents'
+        set commands 
+        set flags '--position'\t'Its place among each agent\'s groups, from 1; without it the last.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--position:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups' 'agents'
+    case 'groups remove-agents'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups' 'agents'
+    case 'files'
+        set commands 'list'\t'List the files of a group, and whether agents get each.' 'show'\t'Print a file of a group, byte for byte.' 'put'\t'Put a file into a group, checked and then stored byte for byte.' 'rm'\t'Remove a file from a group; agents lose it at the next sync.' 'validate'\t'Check the files of a group as they are on disk, or a file anywhere.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'files list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups' '!'
+    case 'files show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
+    case 'files put'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '/' '!'
+    case 'files rm'
+        set commands 
+        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
+    case 'files validate'
+        set commands 
+        set flags '--as'\t'What a PATH is: agent.conf or merged.mg.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--as:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'groups' '!'
+    case 'sync'
+        set commands 'run'\t'Write into the agents\' folders what their groups give.' 'status'\t'Say where each agent stands: synced, stale, blocked, diverged.' 'explain'\t'Say where one agent stands, why, what it has and shall have, and what to do next.' 'plan'\t'Show what `sync run` would change, agent by agent; `-o json` file by file.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'sync run'
+        set commands 
+        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--max-affected'\t'Ask before writing to more agents than this.' '--if-locked'\t'When another sync runs: fail or skip.' '--lock-timeout'\t'Wait so long for another sync.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--max-affected:-' '--if-locked:-' '--lock-timeout:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'sync status'
+        set commands 
+        set flags '--group'\t'Every agent of this group.' '--exit-code'\t'End with 1 unless every agent is synced.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'sync explain'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' '!'
+    case 'sync plan'
+        set commands 
+        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'log'
+        set commands 'list'\t'List the logged requests, the newest first.' 'tail'\t'Show the last requests as lines, the newest last.'
+        set flags '--help'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'log list'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:-' '--limit:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case 'log tail'
+        set commands 
+        set flags '-f'\t'Go on with what is written from now on.' '--follow'\t'Go on with what is written from now on.' '--lines'\t'How many to begin with.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--lines:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
+    case '*'
+        return 1
+    end
+    return 0
+end
+
+function __mgmtctl_values # KIND, typed value
+    switch $argv[1]
+        case -
+        case /
+            __fish_complete_path $argv[2]
+        case '=*'
+            string split ' ' (string sub -s 2 -- $argv[1])
+        case '*'
+            set -l program (commandline -opc)[1]
+            $program --complete $argv[1] "$argv[2]" 2>/dev/null
+    end
+end
+
+function __mgmtctl
+    set -l typed (commandline -opc)
+    set -l current (commandline -ct)
+    set -l path ''
+    set -l expecting ''
+    set -l position 1
+    set -l commands
+    set -l flags
+    set -l takes
+    set -l arguments
+    __mgmtctl_at ''
+    for word in $typed[2..-1]
+        if test -n "$expecting"
+            set expecting ''
+        else if test "$word" = --
+            test "$path" = run-as; or return
+            set path ''
+            set position 1
+            __mgmtctl_at ''
+        else if string match -q -- '-*' $word
+            if not string match -q -- '*=*' $word
+                set expecting (string replace -f -- "$word:" '' (string match -- "$word:*" $takes))
+            end
+        else if test (count $commands) -gt 0
+            set path (string trim "$path $word")
+            __mgmtctl_at $path; or return
+        else
+            set position (math $position + 1)
+        end
+    end
+    if test -n "$expecting"
+        __mgmtctl_values $expecting "$current"
+    else if string match -q -- '--*=*' $current
+        set -l name (string split -m 1 = -- $current)
+        set -l kind (string replace -f -- "$name[1]:" '' (string match -- "$name[1]:*" $takes))
+        test -n "$kind"; and string replace -r -- '^' "$name[1]=" (__mgmtctl_values $kind "$name[2]")
+    else if string match -q -- '-*' $current
+        printf '%s\n' $flags
+    else if test (count $commands) -gt 0
+        printf '%s\n' $commands
+    else if test (count $arguments) -gt 0
+        test $position -le (count $arguments); or set position (count $arguments)
+        test "$arguments[$position]" = '!'; or __mgmtctl_values $arguments[$position] "$current"
+    end
+end
+
+complete -c mgmtctl -e
+complete -c mgmtctl -f -k -a '(__mgmtctl)'

@@ -1,0 +1,92 @@
+"""`mgmtctl can-i`: ask whether an action is allowed, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mgmtctl.cli.commands import CliSession, Noun
+from mgmtctl.cli.exit_codes import NO, REFUSED
+from mgmtctl.cli.options import ActionName
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.auth_context import AuthContext
+
+ROOT = Noun("", "")
+
+Resource = typer.Argument(
+    metavar="RESOURCE", help="As `agent:id:web-1`, `agent:group:web` or `*:*:*`.", show_default=False
+)
+As = typer.Option("--as", metavar="USER", help="Ask about this user.", show_default=False)
+Role = typer.Option(
+    "--role", metavar="ROLE", help="Ask about this role; may be repeated.", show_default=False
+)
+ContextFile = typer.Option(
+    "--context-file",
+    metavar="FILE",
+    help="Ask about a login with this authorization context; `-` is stdin.",
+    show_default=False,
+)
+Wrap = typer.Option(
+    "--wrap", metavar="NAME", help="The context file is a raw account document of NAME.", show_default=False
+)
+Explain = typer.Option(
+    "--explain", help="Say why: who spoke, near misses, roles that hold it.", show_default=False
+)
+
+
+@ROOT.read(
+    "can-i",
+    examples=[
+        "mgmtctl can-i agent:read agent:id:web-1",
+        "mgmtctl can-i agent:restart agent:group:web --as ann --explain",
+        "mgmtctl can-i agent:create '*:*:*' --role agents_admin",
+        "mgmtctl can-i agent:read agent:id:001 --context-file account.json --wrap portal",
+    ],
+    exits={
+        0: "yes",
+        NO: "no",
+        2: "usage; unknown action, kind, user or role",
+        REFUSED: "the context is refused",
+    },
+)
+def can_i(
+    session: CliSession,
+    action: Annotated[str, ActionName],
+    resource: Annotated[str, Resource],
+    as_: Annotated[str | None, As] = None,
+    role: Annotated[list[str] | None, Role] = None,
+    context_file: Annotated[str | None, ContextFile] = None,
+    wrap: Annotated[str | None, Wrap] = None,
+    explain: Annotated[bool, Explain] = False,
+) -> None:
+    """Ask whether you, a user, a role or a context login may do an action on a resource.
+
+    Prints yes or no. Asking about others needs the right to read them.
+    """
+    from mgmtctl.operations import decisions
+
+    service = session.context
+    context = _context(session, context_file, wrap)
+    answer = decisions.can_i(service, action, resource, as_, role or None, context)
+    if session.output.asked is not None:
+        session.show(answer)
+    else:
+        session.print("yes" if answer.allowed else "no")
+        if explain:
+            session.print("\n".join(answer.lines()))
+    session.code = 0 if answer.allowed else NO
+
+
+def _context(session: CliSession, file: str | None, name: str | None) -> AuthContext | None:
+    from mgmtctl.domain.errors import QuestionError
+
+    if file is None:
+        if name is not None:
+            raise QuestionError("`--wrap` needs `--context-file`")
+        return None
+    from mgmtctl.domain.auth_context import MAX_BYTES, parse_context, wrap
+
+    data, _ = session.read_input(file, MAX_BYTES)
+    return parse_context(data) if name is None else wrap(name, data)

@@ -1,0 +1,34 @@
+"""`mgmtctl recover`: get back into a service whose administrator cannot log in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from mgmtctl.cli.commands import CliSession, Noun
+from mgmtctl.cli.new_password import GeneratePassword, hand_over, new_password
+from mgmtctl.cli.options import PasswordFile, PasswordStdin
+
+ROOT = Noun("", "")
+
+
+@ROOT.write(
+    "recover", examples=["mgmtctl recover", "mgmtctl recover --generate-password --reason 'password lost'"]
+)
+def recover(
+    session: CliSession,
+    password_file: Annotated[Path | None, PasswordFile] = None,
+    password_stdin: Annotated[bool, PasswordStdin] = False,
+    generate_password: Annotated[bool, GeneratePassword] = False,
+) -> None:
+    """Give user 1 a new password and its role back, and end every session.
+
+    Needs no session: only the system user that owns the data folder can do it. It is logged.
+    """
+    from mgmtctl.operations import setup
+
+    ctx = session.open()
+    password = new_password(session, password_file, password_stdin, generate_password)
+    setup.recover(ctx, password)
+    hand_over(session, password, generate_password)
+    session.done("the administrator has the new password; all sessions have ended")

@@ -1,0 +1,149 @@
+"""`mgmtctl run-as`: log in on behalf of somebody, by an authorization context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mgmtctl.cli.commands import CliSession, Noun
+from mgmtctl.cli.credentials import PrintToken, credentials, keep, summary
+from mgmtctl.cli.exit_codes import DENIED, REFUSED, UNAUTHENTICATED
+from mgmtctl.cli.options import PasswordFile, PasswordStdin, UserOption
+from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.auth_context import AuthContext
+    from mgmtctl.operations.context import Context
+    from mgmtctl.operations.login import RuleVerdict
+    from mgmtctl.operations.proof import Login
+
+ROOT = Noun("", "")
+
+ContextFile = typer.Option(
+    "--context-file",
+    metavar="PATH",
+    help="The authorization context, a JSON object; `-` is stdin.",
+    show_default=False,
+)
+Wrap = typer.Option(
+    "--wrap",
+    metavar="NAME",
+    help="The file is a raw account document: put it under `auth` of a context of this name.",
+    show_default=False,
+)
+Explain = typer.Option(
+    "--explain",
+    help="Show rule by rule what was true, where, and which roles came of it; store no session.",
+    show_default=False,
+)
+CommandLine = typer.Argument(
+    metavar="[-- COMMAND]",
+    help="A command line, without `mgmtctl`, to run under the session.",
+    show_default=False,
+)
+
+
+@ROOT.read(
+    "run-as",
+    examples=[
+        "mgmtctl run-as -u wui --context-file context.json",
+        "mgmtctl run-as -u wui --context-file account.json --wrap portal --explain",
+        "mgmtctl run-as -u wui --context-file context.json -- agents list",
+    ],
+    exits={
+        UNAUTHENTICATED: "wrong user name or password",
+        DENIED: "the user may not use contexts, or logins are blocked",
+        REFUSED: "the context is refused",
+    },
+)
+def run_as(
+    session: CliSession,
+    context_file: Annotated[str, ContextFile],
+    user: Annotated[str | None, UserOption] = None,
+    password_file: Annotated[Path | None, PasswordFile] = None,
+    password_stdin: Annotated[bool, PasswordStdin] = False,
+    wrap: Annotated[str | None, Wrap] = None,
+    explain: Annotated[bool, Explain] = False,
+    print_token: Annotated[bool, PrintToken] = False,
+    command: Annotated[list[str] | None, CommandLine] = None,
+) -> None:
+    """Log in on behalf of somebody: the session has the roles of the rules that are true for the context.
+
+    The user's own password is asked for, never the stored session used; the user's own roles do not count. With a
+    command, that one command line runs under the session, in this process, and no session is stored. An explanation
+    shows the rules that the stored session may read, or without one the new session.
+    """
+    from mgmtctl.operations import login as operations
+
+    if context_file == "-" and password_stdin:
+        raise QuestionError("context and password cannot both come from stdin", fix="--password-file")
+    context = _read_context(session, context_file, wrap)
+    ctx = session.open()
+    name, password = credentials(session, user, password_file, password_stdin)
+    given = operations.run_as(ctx, name, password, context)
+    if not given.roles:
+        session.warn("no rule is true for this context: the session has no role and may do nothing")
+    if explain:
+        _explain(session, ctx, given, context, aside=bool(command))
+    if command:
+        _run(ctx, session, given, command)
+    elif not explain:
+        keep(session, given, print_token)
+        session.done(summary(given), None if print_token else given)
+
+
+def _read_context(session: CliSession, path: str, wrap: str | None) -> AuthContext:
+    from mgmtctl.domain import auth_context
+
+    data, _ = session.read_input(path)
+    return auth_context.parse_context(data) if wrap is None else auth_context.wrap(wrap, data)
+
+
+def _run(ctx: Context, session: CliSession, given: Login, command: list[str]) -> None:
+    """Run one command line under the session and end with its exit code."""
+    from mgmtctl.cli.app import run
+    from mgmtctl.cli.session import acting_as
+    from mgmtctl.operations import login as operations
+
+    with acting_as(operations.resume(ctx, given.token, False)):
+        session.exit(run(command))
+
+
+def _explain(session: CliSession, ctx: Context, given: Login, context: AuthContext, *, aside: bool) -> None:
+    """Show the verdicts of the rules that somebody may read; `aside`: on stderr, since stdout is a command's."""
+    from mgmtctl.operations import login as operations
+
+    verdicts = operations.explain_context(_reader(session, ctx, given), context, given.user_id).affected
+    lines = [line for verdict in verdicts for line in _verdict_lines(verdict)] or [
+        "no rule that you may read"
+    ]
+    roles = ", ".join(name for _, name in given.roles) or "none"
+    text = "\n".join([*lines, f"roles: {roles}", f"context: {given.context_id}"])
+    if aside:
+        session.say(text)
+    elif session.output.asked is None:
+        session.print(text)
+    else:
+        session.show({**given.record(), "rules": [verdict.record() for verdict in verdicts]})
+
+
+def _reader(session: CliSession, ctx: Context, given: Login) -> Context:
+    """Who reads the explanation: whoever is acting here, else the new session itself."""
+    from mgmtctl.operations import login as operations
+
+    try:
+        return session.context
+    except UnauthenticatedError:
+        return operations.resume(ctx, given.token, False)
+
+
+def _verdict_lines(verdict: RuleVerdict) -> list[str]:
+    came = f" -> {', '.join(verdict.roles)}" if verdict.verdict == "true" and verdict.roles else ""
+    why = f": {verdict.why}" if verdict.why else ""
+    trace = verdict.trace.lines() if verdict.trace is not None else []
+    return [
+        f"rule {verdict.rule_id} {verdict.rule}  {verdict.verdict}{came}{why}",
+        *(f"  {line}" for line in trace),
+    ]

@@ -1,0 +1,35 @@
+"""Text that is safe to show: control characters in data never reach a terminal (design: command line, output)."""
+
+from __future__ import annotations
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# Only what would break a row: a pipe gets the data as it is.
+_ROW_BREAKERS = str.maketrans(_SHORT)
+
+
+def clean(text: str) -> str:
+    """`text` in one line; each character that does not print as itself (controls, bidi marks) as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def clean_lines(text: str) -> str:
+    """As `clean`, line ends and tabs kept."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
+
+
+def row_cell(text: str) -> str:
+    """`text` as one cell of a tab-separated row: tabs and line ends escaped, everything else as it is."""
+    return text if text.isprintable() else text.translate(_ROW_BREAKERS)
+
+
+def _escape(character: str) -> str:
+    if character in _SHORT:
+        return _SHORT[character]
+    number = ord(character)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -1,0 +1,146 @@
+"""The texts of `mgmtctl help TOPIC`, as data; man pages and the reference show the same."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Topic(NamedTuple):
+    """One topic: a line, and paragraphs; a paragraph whose lines begin with two blanks is shown as it is."""
+
+    summary: str
+    paragraphs: tuple[str, ...]
+
+    def text(self) -> str:
+        """The whole topic."""
+        return "\n\n".join((self.summary, *self.paragraphs))
+
+
+def _exit_codes() -> str:
+    from mgmtctl.cli.exit_codes import MEANINGS
+
+    return "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+def topic(name: str) -> Topic:
+    """A topic by name, with the tables that are kept elsewhere filled in; KeyError when there is none."""
+    found = TOPICS[name]
+    if name == "exit-codes":
+        return Topic(found.summary, (*found.paragraphs, _exit_codes()))
+    return found
+
+
+TOPICS: dict[str, Topic] = {
+    "exit-codes": Topic(
+        "What the exit codes mean.",
+        ("Scripts may rely on these. An empty list and a change that is there already are success.",),
+    ),
+    "environment": Topic(
+        "The environment variables that are read.",
+        (
+            "Nothing is read from the working directory. A flag wins over a variable, a variable over a file.",
+            "  MGMTCTL_HOME            one folder for everything: store, key, shared files, agents, log, config.toml\n"
+            "  MGMTCTL_DATA_DIR        the data folder\n"
+            "  MGMTCTL_SHARED_DIR      the folder of the groups' shared files\n"
+            "  MGMTCTL_LOG_DIR         the folder of the request log\n"
+            "  MGMTCTL_LOGS_FORMAT     forms of the request log: plain, json or both\n"
+            "  MGMTCTL_STATE           the folder of the session files\n"
+            "  MGMTCTL_TOKEN           the token to act with; wins over everything else\n"
+            "  MGMTCTL_USER            with MGMTCTL_PASSWORD_FILE: log in for this one command\n"
+            "  MGMTCTL_PASSWORD_FILE   a regular file of yours with mode 0600 that holds the password\n"
+            "  NO_COLOR, FORCE_COLOR   no colours; colours also where nobody looks\n"
+            "  TERM=dumb               no colours\n"
+            "  VISUAL, EDITOR          the editor of `edit` commands",
+            "Settings that decide what is allowed live in the store and have no variable and no flag.",
+        ),
+    ),
+    "output": Topic(
+        "How results are written.",
+        (
+            "Stdout is the data asked for, stderr is everything else: `mgmtctl ... > file` is always valid data. On a "
+            "terminal lists are tables; in a pipe they are rows separated by tabs, never cut, never wrapped.",
+            "  -o table     a table (lists) or names with values\n"
+            "  -o wide      a table of every field, never cut\n"
+            "  -o json      one object, or a bare array; --envelope gives the service's envelope\n"
+            "  -o ndjson    one JSON object in each line\n"
+            "  -o yaml      YAML\n"
+            "  -o csv       comma-separated, every field\n"
+            "  -o tsv       tab-separated\n"
+            "  -o id        ids only (names where there is no id)\n"
+            "  -o value     bare values; with --select just that field",
+            "--select FIELDS takes only these fields, by their dotted names. Lists also have --where, --search, --sort "
+            "and --limit. Nothing is cut silently: a list is whole unless --limit says otherwise.",
+            "--where: `field op value`; `;` is and, `,` is or (and binds tighter), parentheses group; operators are "
+            "= != < > ~ (contains). Letter case does not matter. A value with blanks or ;,() stands in double quotes. "
+            "`null` is the absent value. Dates are 2026-01-31, 2026-01-31T12:00:00Z or an age: 7d.",
+            "  mgmtctl agents list --where 'status=active;(group=web,group=db)' --sort -lastKeepAlive",
+            "With -o json an error is one JSON object on stderr.",
+        ),
+    ),
+    "rules": Topic(
+        "The rule language: from an authorization context to roles.",
+        (
+            "A rule is one expression or a list of them (true when any is). An expression is an object with exactly "
+            "one operator:",
+            '  {"AND": [EXPRESSION, ...]}      {"OR": [EXPRESSION, ...]}      {"NOT": EXPRESSION}\n'
+            '  {"MATCH": PATTERN}    the root of the context    {"MATCH$": PATTERN}    the same, strictly\n'
+            '  {"FIND": PATTERN}     any object in the context  {"FIND$": PATTERN}     the same, strictly',
+            "A pattern is an object; each of its keys must be satisfied, other keys of the context never matter. A "
+            "scalar equals the value, or (not strictly) one item of a list. A list wants each of its items in the "
+            'value\'s list; strictly, the same items in any order. Equality is by JSON type: 1 is not true, "1" is '
+            "not 1.",
+            "`r'...'` as a key or a value is a regular expression (RE2). It matches strings only and the whole string: "
+            "write .* for a beginning.",
+            '  {"AND": [{"MATCH": {"office": "r\'2[0-9]\'"}}, {"FIND": {"department": "operations"}}]}',
+            "A context login (`mgmtctl run-as`) grants every role that is linked to a true rule, and nothing else. "
+            "`mgmtctl run-as --explain` shows rule by rule what was true, and where.",
+        ),
+    ),
+    "policies": Topic(
+        "Policies: which actions on which resources.",
+        (
+            "A policy has named blocks; each allows or denies its actions on its resources. A resource is "
+            "kind:attribute:value; `*` stands for a whole value.",
+            "  agent:id:001    agent:group:web    group:id:web    role:id:100    *:*:*",
+            "`agent:group:web` is every agent that is in group web now. `*:*:*` stands for actions that have no "
+            "resource, and for nothing else.",
+            "Any deny wins over any allow; where no policy speaks the mode decides: `white` refuses, `black` permits. "
+            "The order of roles, policies and blocks never matters. A session without any role is refused everything.",
+            "  mgmtctl policies create web_read --allow agent:read,group:read --on agent:group:web,group:id:web\n"
+            "  mgmtctl can-i agent:restart agent:id:004 --explain",
+            "Nobody can give what he does not hold: a change of users, roles, policies or rules that would give "
+            "anybody a right the caller lacks is refused with that right.",
+        ),
+    ),
+    "agent.conf": Topic(
+        "The shared configuration of a group.",
+        (
+            "Each group may have a file agent.conf: one or more `agent_config` blocks, each for the agents of the "
+            "group that match its attributes (name, os, profile; all given ones must match).",
+            '  <agent_config os="Linux">\n'
+            "    <localfile>\n"
+            "      <location>/var/log/syslog</location>\n"
+            "      <log_format>syslog</log_format>\n"
+            "    </localfile>\n"
+            "  </agent_config>",
+            "It is checked before it enters a group and again before it is pushed; an invalid one is never pushed, and "
+            "the agents keep the last good files. Findings are `file:line:column: severity: message`.",
+            "  mgmtctl files validate ./agent.conf          no login and no store needed\n"
+            "  mgmtctl files put web/agent.conf ./agent.conf\n"
+            "  mgmtctl sync run --group web",
+            "Of several groups of one agent the last has the highest priority.",
+        ),
+    ),
+    "cron": Topic(
+        "Running unattended.",
+        (
+            "Without a terminal nothing is ever asked: a command that would have to ask ends with 2 and names the "
+            "missing flag. Name a user and a file with its password (mode 0600, no link):",
+            "  MGMTCTL_USER=sync\n"
+            "  MGMTCTL_PASSWORD_FILE=/etc/mgmtctl/sync.password\n"
+            "  */5 * * * *  mgmtctl sync run --all -q --if-locked skip",
+            "Give that user a role with `agent:reconnect` on its agents and nothing more. -q keeps talk away; warnings "
+            "and errors still come on stderr. Exit code 3 means that some items failed; they are listed.",
+        ),
+    ),
+}

@@ -1,0 +1,116 @@
+"""`mgmtctl can-i ...` as command lines: 0 yes, 1 no, 2 what cannot be asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Result, run_here
+
+Cli = Callable[..., Result]
+PASSWORD = "Secret-phrase-1"
+
+
+@pytest.fixture
+def web(admin: Cli) -> Cli:
+    """An agent web-1 in group web, and a user ann with a role that may read that group."""
+    for arguments in (
+        ["groups", "create", "web"],
+        ["agents", "create", "web-1", "--group", "web"],
+        ["policies", "create", "web", "--allow", "agent:read", "--on", "agent:group:web"],
+        ["roles", "create", "web"],
+        ["roles", "add-policy", "web", "web"],
+        ["users", "create", "ann", "--password-stdin", "--role", "web"],
+    ):
+        assert admin(*arguments, stdin=PASSWORD).code == 0, arguments
+    return admin
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "out"),
+    [
+        (["agent:read", "agent:id:web-1"], 0, "yes\n"),
+        (["agent:read", "agent:id:001", "--as", "ann"], 0, "yes\n"),
+        (["agent:read", "agent:id:web-1", "--as", "100"], 0, "yes\n"),
+        (["agent:delete", "agent:id:001", "--as", "ann"], 1, "no\n"),
+        (["agent:read", "agent:group:web", "--role", "web"], 0, "yes\n"),
+        (["agent:read", "agent:id:*", "--role", "web"], 1, "no\n"),
+        (["agent:read", "agent:id:*", "--role", "web", "--role", "readonly"], 0, "yes\n"),
+        (["agent:create", "*:*:*", "--role", "agents_admin"], 0, "yes\n"),
+        (["agent:raed", "agent:id:001"], 2, ""),
+        (["agent:read", "agnt:id:001"], 2, ""),
+        (["agent:read", "*:*:*"], 2, ""),
+        (["agent:read", "agent:id:001", "--as", "absent"], 2, ""),
+        (["agent:read", "agent:id:001", "--role", "absent"], 2, ""),
+        (["agent:read", "agent:id:absent"], 5, ""),
+        (["agent:read"], 2, ""),
+        (["agent:read", "agent:id:001", "--wrap", "portal"], 2, ""),
+        (["agent:read", "agent:id:001", "--as", "ann", "--role", "web"], 2, ""),
+    ],
+)
+def test_the_answer_is_the_exit_code(web: Cli, arguments: list[str], code: int, out: str) -> None:
+    answer = web("can-i", *arguments)
+    assert (answer.code, answer.out) == (code, out)
+
+
+def test_the_answer_is_explained(web: Cli) -> None:
+    yes = web("can-i", "agent:read", "agent:id:web-1", "--as", "ann", "--explain").out
+    for part in ("yes\n", "mode white", "for user ann", "allow agent:read on agent:group:web", "policy web"):
+        assert part in yes
+    no = web("can-i", "agent:delete", "agent:id:web-1", "--as", "ann", "--explain").out
+    assert no.startswith("no\n")
+    assert "held by     administrator, agents_admin" in no
+
+
+def test_the_json_form_is_the_decision_record(web: Cli) -> None:
+    answer = web("can-i", "agent:read", "agent:id:web-1", "--as", "ann", "-o", "json")
+    record = answer.json()
+    assert (answer.code, record["allowed"], record["resource"], record["mode"]) == (
+        0,
+        True,
+        "agent:id:001",
+        "white",
+    )
+    assert record["names"] == ["agent:id:001", "agent:group:web"]
+    assert record["because"][0]["policy"]["name"] == "web"
+    denied = web("can-i", "agent:delete", "agent:id:web-1", "--as", "ann", "-o", "json")
+    assert (denied.code, denied.json()["roles_that_hold"]) == (1, ["administrator", "agents_admin"])
+
+
+def test_a_context_is_judged_by_the_rules(web: Cli, tmp_path: Path) -> None:
+    web("rules", "create", "north", "-f", "-", stdin='{"FIND": {"office": "north"}}')
+    web("roles", "add-rule", "web", "north")
+    context = tmp_path / "context.json"
+    context.write_text(json.dumps({"name": "x", "auth": {"office": ["north", "east"]}}))
+    ask = ["can-i", "agent:read", "agent:id:001", "--context-file", str(context), "--explain"]
+    answer = web(*ask)
+    assert (answer.code, "rule north" in answer.out) == (0, True)
+    raw = tmp_path / "raw.json"
+    raw.write_text(json.dumps({"office": "north"}))
+    refused = web("can-i", "agent:read", "agent:id:001", "--context-file", str(raw))
+    assert (refused.code, "--wrap" in refused.err) == (7, True)
+    assert (
+        web("can-i", "agent:read", "agent:id:001", "--context-file", str(raw), "--wrap", "portal").code == 0
+    )
+    piped = web("can-i", "agent:read", "agent:id:001", "--context-file", "-", stdin="null")
+    assert piped.code == 7
+
+
+def test_one_asks_about_oneself_without_any_right_to_read(web: Cli) -> None:
+    assert web("login", "-u", "ann", "--password-stdin", stdin=PASSWORD).code == 0
+    assert web("can-i", "agent:read", "agent:id:web-1").out == "yes\n"
+    assert web("can-i", "agent:delete", "agent:id:web-1").code == 1
+    explained = web("can-i", "agent:read", "agent:id:web-1", "--explain").out
+    assert "policy web" not in explained
+    refused = web("can-i", "agent:read", "agent:id:web-1", "--as", "1")
+    assert (refused.code, "security:read on user:id:1" in refused.err) == (6, True)
+    hidden = web("can-i", "agent:read", "agent:id:web-1", "--as", "admin")
+    absent = web("can-i", "agent:read", "agent:id:web-1", "--as", "absent")
+    assert (hidden.code, hidden.err.replace("admin", "X")) == (absent.code, absent.err.replace("absent", "X"))
+
+
+def test_nobody_asks_without_a_session(service_home: Path) -> None:
+    assert run_here("can-i", "agent:read", "agent:id:001").code == 4
