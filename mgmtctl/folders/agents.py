@@ -1,0 +1,263 @@
+"""Agent folders: what the manager distributes goes into `shared/` of each, file by file, each whole at any moment.
+
+Rules (D 8): a folder is entered by handles from `agents/` or from one of `agents.folder_roots`, no symlink followed at
+any step, `shared` a real directory. A push stages every new file under a random hidden name, writes a marker, removes
+what left, renames the rest into place, merged.mg last, and takes the marker away: a marker says that the set is mixed,
+and the next push finishes it. Nothing is chowned, nothing is synced to disk (a look finds what a crash lost), and what
+mgmtctl never put there is left alone. What lies in an agent's folder is never trusted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from mgmtctl.domain import sync
+from mgmtctl.domain.errors import InvalidError, UnavailableError
+from mgmtctl.domain.files import MERGED
+from mgmtctl.folders import paths
+from mgmtctl.folders.paths import Print
+from mgmtctl.folders.pushing import Examined, Manifest, apply, digests_of, examine
+
+SHARED = "shared"
+LARGEST_REPORT = 1 << 20  # bytes of what an agent leaves for us
+
+
+class Place(NamedTuple):
+    """Where an agent's folder is: `folder` is a registered path, None the folder named by its id below `agents/`."""
+
+    agent_id: str
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PushReport:
+    """What a push did: the changes, and how merged.mg looks now."""
+
+    changes: tuple[sync.Change, ...]
+    print: Print
+
+
+class AgentFolders:
+    """The open `agents/` folder and the `roots` that registered folders may lie under; `kept_out` may not be touched.
+
+    A context manager: it holds a handle. Methods raise UnavailableError (io) or InvalidError about one agent's folder.
+    """
+
+    def __init__(self, agents: Path, kept_out: Sequence[Path], roots: Sequence[str] = ()) -> None:
+        self._roots = tuple(root.rstrip("/") for root in roots)
+        self._kept_out = tuple(kept_out)
+        self._barred: tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]] | None = None
+        agents.mkdir(mode=0o700, exist_ok=True)
+        self._agents = os.open(agents, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def __enter__(self) -> AgentFolders:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._agents)
+
+    def look(self, place: Place) -> Print | None:
+        """How the agent's merged.mg looks, without opening it; None when there is none or it cannot be reached."""
+        try:
+            if place.folder is None:
+                # A symlink here could only show us a file that is not the one we wrote.
+                path = f"{place.agent_id}/{SHARED}/{MERGED}"
+                return paths.print_of(os.stat(path, dir_fd=self._agents, follow_symlinks=False))
+            with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
+                return paths.print_of(os.stat(MERGED, dir_fd=shared, follow_symlinks=False))
+        except (OSError, InvalidError):
+            return None
+
+    def holds(self, place: Place, manifest: Manifest) -> bool:
+        """Whether the files of the manifest are all in place, byte for byte, and no push was cut short."""
+        try:
+            with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
+                examined = examine(shared, manifest, manifest, lambda _: None)
+        except (OSError, InvalidError):
+            return False
+        return not (examined.changes or examined.unfinished)
+
+    def problem(self, place: Place) -> str | None:
+        """Why the agent's folder cannot be used, or None; a folder below `agents/` that is missing will be made."""
+        try:
+            with self._entered(place) as folder, paths.folder(SHARED, folder):
+                return None
+        except FileNotFoundError:
+            if place.folder is None:
+                return None
+            try:
+                with self._entered(place):
+                    return None
+            except OSError as error:
+                return _problem(place, error)
+        except InvalidError as error:
+            return error.problem
+        except OSError as error:
+            return _problem(place, error)
+
+    def read_report(self, place: Place, name: str) -> bytes | None:
+        """A file that the agent left beside `shared/`; None when there is none that may be read (D 8)."""
+        try:
+            with self._entered(place) as folder:
+                return paths.read_regular(name, folder, limit=LARGEST_REPORT, single_link=True)
+        except (OSError, InvalidError):
+            return None
+
+    def examine(
+        self, place: Place, target: Manifest, last: Manifest, known: Callable[[str], Manifest | None]
+    ) -> Examined:
+        """What a push of `target` would change; `last` was written there before, `known` gives manifests by digest."""
+        try:
+            with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
+                return examine(shared, target, last, known)
+        except FileNotFoundError as error:
+            if place.folder is not None and not self._reachable(place):
+                raise _unusable(place, error) from None
+            return Examined(tuple(sync.plan(digests_of(target), {}, {})), unfinished=False)
+        except OSError as error:
+            raise _unusable(place, error) from None
+
+    def push(
+        self,
+        place: Place,
+        files: Mapping[str, bytes],
+        target: Manifest,
+        last: Manifest,
+        known: Callable[[str], Manifest | None],
+    ) -> PushReport:
+        """Make `shared/` hold exactly `files` (whose manifest is `target`) beside what was never ours."""
+        try:
+            with self._entered(place, create=True) as folder:
+                shared = paths.open_step(folder, SHARED, create=True)
+                try:
+                    examined = examine(shared, target, last, known)
+                    if examined.changes or examined.unfinished:
+                        apply(shared, examined, files, target[MERGED][0])
+                    status = os.stat(MERGED, dir_fd=shared, follow_symlinks=False)
+                finally:
+                    os.close(shared)
+        except OSError as error:
+            raise _unusable(place, error) from None
+        return PushReport(examined.changes, paths.print_of(status))
+
+    def purge(
+        self, place: Place, last: Manifest, known: Callable[[str], Manifest | None]
+    ) -> tuple[sync.Change, ...]:
+        """Take away what was written there (`last`), and then the folders that are left empty; all else stays."""
+        try:
+            with self._entered(place) as folder:
+                with paths.folder(SHARED, folder) as shared:
+                    examined = examine(shared, {}, last, known)
+                    apply(shared, examined, {}, "")
+                with contextlib.suppress(OSError):
+                    os.rmdir(SHARED, dir_fd=folder)
+            if place.folder is None:
+                with contextlib.suppress(OSError):
+                    os.rmdir(place.agent_id, dir_fd=self._agents)
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise _unusable(place, error) from None
+        return examined.changes
+
+    def check(self, folder: str) -> str:
+        """`folder` as it may be registered: normalised, below a root, apart from the service's own. InvalidError."""
+        place = Place("", folder)
+        try:
+            with contextlib.suppress(FileNotFoundError), self._entered(place):
+                pass
+        except OSError as error:
+            raise InvalidError(_problem(place, error)) from None
+        return folder.rstrip("/")
+
+    @contextlib.contextmanager
+    def _entered(self, place: Place, *, create: bool = False) -> Iterator[int]:
+        handle = (
+            paths.open_step(self._agents, place.agent_id, create=create)
+            if place.folder is None
+            else self._descend(place.folder)
+        )
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _descend(self, folder: str) -> int:
+        """The handle of a registered folder, step by step from its root; it is never made."""
+        root, steps = self._below_root(folder)
+        inside, above = self._barred_folders()
+        handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for step in (None, *steps):
+                if step is not None:
+                    above_handle, handle = handle, os.open(step, paths.FOLDER_FLAGS, dir_fd=handle)
+                    os.close(above_handle)
+                if _identity(os.fstat(handle)) in inside:
+                    raise InvalidError(f"folder `{folder}` lies inside the service's own")
+            if _identity(os.fstat(handle)) in above:
+                raise InvalidError(f"folder `{folder}` lies above the service's own")
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+    def _below_root(self, folder: str) -> tuple[str, list[str]]:
+        path = folder.rstrip("/")
+        steps = path.split("/")[1:]
+        if not path.startswith("/") or "\0" in path or any(step in ("", ".", "..") for step in steps):
+            raise InvalidError(f"folder `{folder}` is not a plain absolute path")
+        for root in self._roots:
+            if path.startswith(root + "/"):
+                return root or "/", path[len(root) + 1 :].split("/")
+        raise InvalidError(
+            f"folder `{folder}` lies under none of agents.folder_roots",
+            why=f"these are: {', '.join(self._roots) or 'none'}",
+        )
+
+    def _barred_folders(self) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
+        """(the service's own folders, those and every folder above them), by device and inode."""
+        if self._barred is None:
+            own: set[tuple[int, int]] = set()
+            above: set[tuple[int, int]] = set()
+            for path in self._kept_out:
+                real = path.resolve()
+                own.add(_identity(os.stat(real)))
+                above.update(_identity(os.stat(parent)) for parent in (real, *real.parents))
+            self._barred = frozenset(own), frozenset(above)
+        return self._barred
+
+    def _reachable(self, place: Place) -> bool:
+        try:
+            with self._entered(place):
+                return True
+        except OSError:
+            return False
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _problem(place: Place, error: OSError) -> str:
+    if error.errno in (errno.EISDIR, errno.ENOTEMPTY):
+        return f"{_shown(place)}: a folder stands where a file shall be"
+    if error.errno in (errno.ENOTDIR, errno.ELOOP):
+        return f"{_shown(place)}: a file or a symlink stands where a folder shall be"
+    return f"{_shown(place)}: {paths.reason(error)}"
+
+
+def _unusable(place: Place, error: OSError) -> UnavailableError:
+    return UnavailableError(_problem(place, error), "io")
+
+
+def _shown(place: Place) -> str:
+    return f"folder `{place.folder or f'agents/{place.agent_id}'}`"

@@ -1,0 +1,217 @@
+"""Sync on a real service: what is pushed, what is left alone, how a run is planned and stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from dataclasses import replace
+
+import pytest
+
+from mgmtctl.domain.errors import NotFoundError
+from mgmtctl.operations import group_files, sync
+from mgmtctl.operations.context import Context
+from mgmtctl.operations.sync_run import Unwatched
+from tests.operations.sync_fleet import GOOD, make_fleet, shared, stage, status
+
+
+@pytest.fixture
+def fleet(service: Context) -> Context:
+    return make_fleet(service)
+
+
+def test_a_run_brings_every_agent_what_its_groups_give(fleet: Context) -> None:
+    report = sync.run_sync(fleet)
+    assert [entry.id for entry in report.affected] == ["001", "002", "003"]
+    assert (report.unchanged, report.failed, report.warnings) == (0, (), ())
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == GOOD
+    assert (shared(fleet, "002") / "packs" / "a.conf").read_bytes() == b"a"
+    both = (shared(fleet, "002") / "agent.conf").read_bytes()
+    assert both.startswith(b"<!-- Source file: default/agent.conf -->\n")
+    assert both.endswith(b"<!-- Source file: web/agent.conf -->\n" + GOOD)
+    assert (shared(fleet, "001") / "merged.mg").read_bytes().startswith(b"#default\n!0 ar.conf\n")
+    assert {status(fleet, agent) for agent in ("001", "002", "003")} == {"synced"}
+
+
+def test_a_second_run_has_nothing_to_do(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    for _ in range(2):
+        report = sync.run_sync(fleet)
+        assert (len(report.affected), report.unchanged, report.error) == (0, 3, 0)
+
+
+def test_the_merged_file_of_a_group_lies_in_its_folder(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    merged = (fleet.folders.shared / "web" / "merged.mg").read_bytes()
+    assert merged == (shared(fleet, "003") / "merged.mg").read_bytes()
+    (fleet.folders.shared / "web" / "merged.mg").write_bytes(b"damaged")
+    sync.run_sync(fleet)
+    assert (fleet.folders.shared / "web" / "merged.mg").read_bytes() == merged
+
+
+def test_an_edit_on_disk_reaches_the_agents_of_the_group_only(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    (fleet.folders.shared / "web" / "packs" / "a.conf").write_bytes(b"b")
+    assert [stage(fleet, agent) for agent in ("001", "002", "003")] == ["synced", "stale", "stale"]
+    report = sync.run_sync(fleet)
+    assert [entry.id for entry in report.affected] == ["002", "003"]
+    assert report.affected[1].summary() == "2 updated"
+    assert (shared(fleet, "003") / "packs" / "a.conf").read_bytes() == b"b"
+
+
+def test_an_edit_of_the_same_size_within_one_tick_is_seen(fleet: Context) -> None:
+    path = fleet.folders.shared / "web" / "packs" / "a.conf"
+    for number in range(10):
+        data = b"%d" % number
+        with open(path, "r+b") as file:
+            file.write(data)
+        sync.run_sync(fleet)
+        assert (shared(fleet, "003") / "packs" / "a.conf").read_bytes() == data
+
+
+def test_a_file_that_left_the_groups_leaves_the_agents(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    group_files.remove_file(fleet, "web", "packs/a.conf")
+    sync.run_sync(fleet)
+    assert sorted(os.listdir(shared(fleet, "003"))) == ["agent.conf", "ar.conf", "merged.mg"]
+
+
+def test_a_hand_edited_merged_file_is_found_without_verify(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    path = shared(fleet, "003") / "merged.mg"
+    with open(path, "r+b") as file:
+        file.write(b"X")
+    assert stage(fleet, "003") == "diverged"
+    report = sync.run_sync(fleet)
+    assert [change.record() for change in report.affected[0].changes] == [
+        {"change": "overwrite", "file": "merged.mg", "edited_there": True}
+    ]
+
+
+def test_verify_reads_every_byte(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    time.sleep(0.05)
+    sync.run_sync(fleet)
+    (shared(fleet, "003") / "agent.conf").write_bytes(b"edited there")
+    assert not sync.run_sync(fleet).affected
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == b"edited there"
+    report = sync.run_sync(fleet, verify=True)
+    assert [entry.id for entry in report.affected] == ["003"]
+    assert report.affected[0].changes[0].edited_there
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == GOOD
+
+
+def test_files_touched_without_a_change_are_no_work_for_long(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    os.utime(shared(fleet, "003") / "merged.mg", ns=(1, 1))
+    assert stage(fleet, "003") == "synced"
+    assert not sync.run_sync(fleet).affected
+
+
+def test_a_vanished_folder_of_the_service_is_made_again(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    shutil.rmtree(fleet.folders.agents / "003")
+    assert stage(fleet, "003") == "diverged"
+    assert [entry.id for entry in sync.run_sync(fleet).affected] == ["003"]
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == GOOD
+
+
+def test_a_target_may_be_named_agents_or_a_group(fleet: Context) -> None:
+    assert [entry.id for entry in sync.run_sync(fleet, ["agent1"]).affected] == ["001"]
+    assert [entry.id for entry in sync.run_sync(fleet, group="web").affected] == ["002", "003"]
+    with pytest.raises(NotFoundError):
+        sync.run_sync(fleet, group="nothing")
+
+
+def test_too_many_agents_are_not_begun(fleet: Context) -> None:
+    with pytest.raises(sync.AffectedError) as caught:
+        sync.run_sync(fleet, max_affected=2)
+    assert (caught.value.count, caught.value.most) == (3, 2)
+    assert os.listdir(fleet.folders.agents) == []
+    assert len(sync.run_sync(fleet, max_affected=3).affected) == 3
+
+
+def test_a_dry_run_and_a_plan_show_the_run_and_leave_every_byte(fleet: Context) -> None:
+    sync.run_sync(fleet, ["001"])
+    group_files.put_file(fleet, "web", "new.txt", b"x")
+
+    def everything() -> dict[str, bytes]:
+        files = {str(path): path.read_bytes() for path in fleet.folders.data.rglob("*") if path.is_file()}
+        rows = fleet.store.database.rows("SELECT * FROM sync_state, agents, merged_files, manifests")
+        kept = {name: data for name, data in files.items() if "/log/" not in name}
+        return kept | {"rows": repr(rows).encode()}
+
+    before = everything()
+    planned = sync.plan_sync(fleet)
+    fleet.store.dry_run = True
+    dry = sync.run_sync(replace(fleet, dry_run=True))
+    fleet.store.dry_run = False
+    assert everything() == before
+    real = sync.run_sync(fleet)
+    assert planned == dry
+    assert [entry.record() for entry in real.affected] == [entry.record() for entry in dry.affected]
+    assert (real.unchanged, real.failed) == (dry.unchanged, dry.failed)
+
+
+def test_moving_an_agent_between_groups_changes_its_files(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    with fleet.store.atomic():
+        fleet.store.agents.set_groups(["003"], ["default"])
+    assert status(fleet, "003") == "not synced"
+    assert stage(fleet, "003") == "stale"
+    sync.run_sync(fleet)
+    assert (shared(fleet, "003") / "merged.mg").read_bytes() == (
+        shared(fleet, "001") / "merged.mg"
+    ).read_bytes()
+    assert not (shared(fleet, "003") / "packs").exists()
+
+
+def test_manifests_nobody_needs_are_forgotten(fleet: Context) -> None:
+    for number in range(5):
+        group_files.put_file(fleet, "web", "a.txt", b"%d" % number)
+        sync.run_sync(fleet)
+    sync.run_sync(fleet, verify=True)
+    kept = fleet.store.database.value("SELECT count(*) FROM manifests")
+    assert kept <= 4
+
+
+class Stopper(Unwatched):
+    """Stops after so many agents."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.total = 0
+
+    def begin(self, total: int) -> None:
+        self.total = total
+
+    def step(self) -> None:
+        self.after -= 1
+        self.stopped = self.after <= 0
+
+
+def test_a_run_can_be_stopped_between_agents_and_finished_later(fleet: Context) -> None:
+    watch = Stopper(after=2)
+    report = sync.run_sync(fleet, watch=watch)
+    assert (watch.total, len(report.affected), report.not_reached) == (3, 2, 1)
+    assert sum(status(fleet, agent) == "synced" for agent in ("001", "002", "003")) == 2
+    assert len(sync.run_sync(fleet).affected) == 1
+
+
+class Editor(Unwatched):
+    """Edits the group while the run is going on."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+
+    def step(self) -> None:
+        self.ctx.folders.write_file("web", "late.txt", os.urandom(4))
+
+
+def test_an_edit_during_the_run_is_never_committed_as_synced(fleet: Context) -> None:
+    report = sync.run_sync(fleet, watch=Editor(fleet))
+    assert [status(fleet, agent) for agent in ("001", "002", "003")] == ["synced", "not synced", "not synced"]
+    assert any("changed during the run" in line for line in report.warnings)
+    assert len(sync.run_sync(fleet).affected) == 2
+    assert status(fleet, "003") == "synced"
