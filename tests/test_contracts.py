@@ -1,4 +1,4 @@
-"""Facts about the import contracts: what they must catch, they catch. All violations stand in one copy of the package."""
+"""Facts about the import contracts: what they must catch, they catch. One copy of the package holds all violations."""
 
 from __future__ import annotations
 
