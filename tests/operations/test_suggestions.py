@@ -7,7 +7,6 @@ import pytest
 from mgmtctl.domain.errors import NotFoundError
 from mgmtctl.operations import agents, roles
 from mgmtctl.operations.context import Context
-from mgmtctl.operations.results import Items
 from mgmtctl.store.agents import NewAgent
 from tests.operations.access_world import acting, add_role, add_user, allow
 
@@ -36,5 +35,5 @@ def test_names_that_may_not_be_read_are_never_offered(service: Context) -> None:
 def test_one_missing_agent_is_answered_with_the_nearest(service: Context) -> None:
     with service.atomic():
         service.store.agents.add([NewAgent(1, "web-01", "any", "0" * 64, "default")], now=0)
-    result: Items[object] = agents.list_agents(service, ["web-1"])
+    result = agents.list_agents(service, ["web-1"])
     assert [failure.error.fix for failure in result.failed] == ["did you mean `web-01`?  mgmtctl agents list"]
