@@ -35,6 +35,13 @@ class RequestLog:
         self._folder = folder
         self._forms = tuple(forms)
 
+    def require(self) -> None:
+        """Make sure that a line could be written now. UnavailableError (io) before anything is done, not after."""
+        for form in self._forms:
+            path = self._folder / FORMS[form][0]
+            with _translated(path):
+                os.close(self._open(path))
+
     def write(self, record: RequestRecord) -> None:
         """Append one call. UnavailableError (io) when the line cannot be written."""
         import time

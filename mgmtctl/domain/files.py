@@ -14,7 +14,8 @@ AGENT_CONF = "agent.conf"
 AR_CONF = "ar.conf"
 MERGED = "merged.mg"
 MAX_PART = 255  # bytes of one part, what file systems hold
-MAX_FILE_NAME = 1024  # bytes of the whole name; merged files leave out names far shorter (groups.md 2.3)
+MAX_FILE_NAME = 255  # bytes of the whole name; merged files leave out names somewhat shorter (groups.md 2.3)
+MAX_PARTS = 16
 
 
 def check_file_name(text: str) -> str:
@@ -43,6 +44,8 @@ def file_name_problem(text: str) -> str | None:
     if text.startswith("/"):
         return "it is absolute; write it relative to the group"
     *folders, last = text.split("/")
+    if len(folders) >= MAX_PARTS:
+        return f"it has more than {MAX_PARTS} parts"
     for part in folders:
         problem = _part_problem(part) or (
             "`agent.conf` is a file, not a folder" if part == AGENT_CONF else None
@@ -117,8 +120,12 @@ def _plain(part: str) -> str:
     if not part.isascii():
         import unicodedata
 
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold())
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold()).translate(
+            _LOOK_ALIKES
+        )
     return folded.partition(":")[0].rstrip(". ")
 
 
+# Letters of other scripts that look like those of the two names (Cyrillic, Greek, Armenian, phonetic).
+_LOOK_ALIKES = str.maketrans("аɑαɡցеոотсοσօϲмгԁ", "aaaggenotcooocmrd")
 _INVISIBLE = frozenset({"Cf", "Zl", "Zp"})

@@ -45,7 +45,10 @@ class Actor:
 
 @dataclass(slots=True)
 class Context:
-    """The open service for one caller. `now` gives seconds since 1970; `actor` is None before a login."""
+    """The open service for one caller. `now` gives seconds since 1970; `actor` is None before a login.
+
+    `warnings` are for whoever called, beside the result.
+    """
 
     store: Store
     folders: Folders
@@ -56,6 +59,7 @@ class Context:
     actor: Actor | None = None
     dry_run: bool = False
     reason: str | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def atomic(self) -> AbstractContextManager[None]:
         """One store transaction, undone at its end in a dry run."""

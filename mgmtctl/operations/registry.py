@@ -103,6 +103,7 @@ def _call(registered: Operation, function: Callable[..., Any], arguments: dict[s
     ctx: Context = next(iter(arguments.values()))
     given = {name: value for name, value in arguments.items() if value is not ctx}
     began = time.perf_counter()
+    ctx.log.require()
     try:
         refused = access.admit(ctx, registered.needs, registered.open_to, arguments)
         result = _with_refused(ctx, function(**arguments), refused)
@@ -112,7 +113,11 @@ def _call(registered: Operation, function: Callable[..., Any], arguments: dict[s
         with contextlib.suppress(UnavailableError):
             ctx.log.write(_record(ctx, registered, given, time.perf_counter() - began, status_of(error)))
         raise
-    ctx.log.write(_record(ctx, registered, given, time.perf_counter() - began, 200))
+    try:
+        ctx.log.write(_record(ctx, registered, given, time.perf_counter() - began, 200))
+    except UnavailableError as error:
+        # What is done is done: the caller gets the result, and hears that the log has no line of it.
+        ctx.warnings.append(f"the request log has no line of this call: {error.problem}")
     return result
 
 

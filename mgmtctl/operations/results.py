@@ -78,7 +78,7 @@ def envelope(result: Items[Any], message: str = "") -> dict[str, object]:
             "affected_items": [record(item) for item in result.affected],
             "total_affected_items": len(result.affected) if result.total is None else result.total,
             "total_failed_items": sum(len(failure.ids) for failure in result.failed),
-            "failed_items": [failure.record() for failure in sorted(result.failed, key=_code)],
+            "failed_items": [failure.record() for failure in _by_code(result.failed)],
         },
         "message": message,
         "error": result.error,
@@ -102,11 +102,17 @@ def grouped(failures: Iterable[tuple[str, MgmtctlError]]) -> tuple[Failure, ...]
     """One Failure per distinct reason, ids in the order they came."""
     by_reason: dict[tuple[type[MgmtctlError], int, str], tuple[MgmtctlError, list[str]]] = {}
     for item, error in failures:
-        # Failures that only name their own item differently are one reason: code decides, text where there is none.
-        key = (type(error), error.code, "" if error.code else error.problem)
+        # Failures that only name their own item differently are one reason.
+        key = (type(error), error.code, error.problem.replace(item, ""))
         by_reason.setdefault(key, (error, []))[1].append(item)
     return tuple(Failure(error, tuple(ids)) for error, ids in by_reason.values())
 
 
-def _code(failure: Failure) -> int:
-    return failure.error.code
+def _by_code(failures: Iterable[Failure]) -> list[Failure]:
+    """The service groups by code, whatever the texts name; a failure without a code stands for itself."""
+    merged: dict[object, Failure] = {}
+    for number, failure in enumerate(failures):
+        key = failure.error.code or f"no code {number}"
+        ids = merged[key].ids if key in merged else ()
+        merged[key] = Failure(merged[key].error if key in merged else failure.error, (*ids, *failure.ids))
+    return sorted(merged.values(), key=lambda failure: failure.error.code)

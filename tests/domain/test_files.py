@@ -26,7 +26,8 @@ GOOD_NAMES = [
     pytest.param("old.merged.mg", id="merged.mg not at the beginning"),
     pytest.param("a*b", id="a star among letters"),
     pytest.param("x" * 255, id="the longest part"),
-    pytest.param("/".join(["x" * 127] * 8) + "x", id="the longest name"),
+    pytest.param("/".join(["x" * 127] * 2), id="the longest name"),
+    pytest.param("/".join(["x"] * 16), id="the deepest name"),
 ]
 
 BAD_NAMES = [
@@ -74,7 +75,9 @@ BAD_NAMES = [
     pytest.param("*", "every file", id="a star alone"),
     pytest.param("x" * 256, "255 bytes", id="a part too long"),
     pytest.param("é" * 128, "255 bytes", id="a part too long in bytes"),
-    pytest.param("/".join(["x" * 127] * 9), "1024 bytes", id="a name too long"),
+    pytest.param("/".join(["x" * 127] * 3), "255 bytes", id="a name too long"),
+    pytest.param("/".join(["x"] * 17), "16 parts", id="a name too deep"),
+    pytest.param("agеnt.conf", "passes for", id="agent.conf with a Cyrillic letter"),
 ]
 
 TARGETS = [

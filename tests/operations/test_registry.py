@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mgmtctl.domain.endpoints import endpoints
-from mgmtctl.operations import NOUNS
+from mgmtctl.domain.errors import UnavailableError
+from mgmtctl.logs import RequestLog
+from mgmtctl.operations import NOUNS, roles
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.registry import OPERATIONS, Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items
@@ -127,3 +130,23 @@ def test_an_operation_with_a_row_needs_what_its_row_says() -> None:
         if declared != set(row.actions) | BEYOND_THE_ROW.get(registered.name, set()):
             wrong.append((registered.name, sorted(declared), row.actions))
     assert wrong == []
+
+
+def test_nothing_is_done_when_the_log_cannot_take_a_line(service: Context) -> None:
+    log = service.log._folder / "requests.log"
+    log.unlink()
+    log.mkdir()
+    with pytest.raises(UnavailableError):
+        roles.create_role(service, "unlogged")
+    assert service.store.roles.find("unlogged") is None
+
+
+def test_what_was_done_before_the_log_failed_is_told_with_the_result(
+    service: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: RequestLog, path: Path, line: bytes) -> None:
+        raise UnavailableError("no space left on device", "io")
+
+    monkeypatch.setattr(RequestLog, "_append", full)
+    assert roles.create_role(service, "made").name == "made"
+    assert service.warnings == ["the request log has no line of this call: no space left on device"]
