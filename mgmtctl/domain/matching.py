@@ -60,19 +60,31 @@ def holds(rules: Sequence[object], index: ContextIndex) -> bool | None:
 
 
 def true_rules(stored: Iterable[tuple[int, str, str | None]], index: ContextIndex) -> list[int]:
-    """The ids of the true ones among (id, JSON list of expressions, needed keys), in order.
+    """The ids of the true ones among (id, JSON list of expressions, needed keys), in order; see `judge_rules`."""
+    return judge_rules(stored, index)[0]
+
+
+def judge_rules(
+    stored: Iterable[tuple[int, str, str | None]], index: ContextIndex
+) -> tuple[list[int], list[int]]:
+    """The ids of the true and of the undecided ones among (id, JSON list of expressions, needed keys), in order.
 
     A rule whose needed keys do not occur is not even read. One that cannot be read is not true.
     """
-    tokens, left, found = index.tokens, LOGIN_STEPS, []
+    tokens, left = index.tokens, LOGIN_STEPS
+    found: list[int] = []
+    undecided: list[int] = []
     for rule_id, text, needed in stored:
         if needed is not None and needed not in tokens and tokens.isdisjoint(needed.split(_OR)):
             continue
         evaluation = Evaluation(index, min(RULE_STEPS, left))
-        if evaluation.rule(_read(text)):
+        verdict = evaluation.rule(_read(text))
+        if verdict:
             found.append(rule_id)
+        elif verdict is None:
+            undecided.append(rule_id)
         left -= evaluation.spent
-    return found
+    return found, undecided
 
 
 def needed_keys(rules: Sequence[object]) -> str | None:
