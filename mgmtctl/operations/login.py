@@ -15,6 +15,7 @@ from mgmtctl.domain.times import rfc3339
 from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
 from mgmtctl.operations.access import current_actor, scope
 from mgmtctl.operations.context import Actor, Context
+from mgmtctl.operations.contexts import decided_rules
 from mgmtctl.operations.registry import Selection, each, needs, operation
 from mgmtctl.operations.results import Items
 from mgmtctl.operations.sessions import resume
@@ -191,9 +192,7 @@ def _evaluable(ctx: Context, user_id: int) -> Iterable[tuple[int, str, str | Non
 
 
 def _true_rules(ctx: Context, context: AuthContext, user_id: int) -> list[int]:
-    from mgmtctl.domain.matching import ContextIndex, true_rules
-
-    return true_rules(_evaluable(ctx, user_id), ContextIndex(context.document))
+    return decided_rules(ctx.store, _evaluable(ctx, user_id), context.document)
 
 
 def _judged(ctx: Context, context: AuthContext, user_id: int, rules: Iterable[Rule]) -> list[RuleVerdict]:
