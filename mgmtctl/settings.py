@@ -8,6 +8,7 @@ names a setting of the store, or an unknown one, is an error that says so. Desig
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from mgmtctl.domain.errors import InvalidError, MgmtctlError, QuestionError, Una
 SYSTEM_FILE = Path("/etc/mgmtctl/config.toml")
 LOG_FORMS = ("plain", "json")
 DEFAULT = "default"
+LARGEST_FILE = 1 << 20
 
 
 class FileSetting(NamedTuple):
@@ -191,12 +193,28 @@ class Settings:
 def read_file(path: Path) -> dict[str, str]:
     """The settings in a file, {} when there is none. UnavailableError (configuration) that names every fault."""
     try:
-        data = path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise _wrong(f"cannot read `{path}`", error.strerror) from None
-    return parse(data, str(path))
+    with open(handle, "rb") as file:
+        _require_safe(path, os.fstat(handle))
+        return parse(file.read(LARGEST_FILE), str(path))
+
+
+def _require_safe(path: Path, facts: os.stat_result) -> None:
+    """A file that says where things lie is obeyed only when nobody but this user, or root, can have written it."""
+    if not stat.S_ISREG(facts.st_mode):
+        raise _wrong(f"`{path}` is no regular file")
+    if facts.st_size > LARGEST_FILE:
+        raise _wrong(f"`{path}` has more than {LARGEST_FILE} bytes")
+    if facts.st_uid not in (0, os.geteuid()):
+        raise _wrong(
+            f"`{path}` belongs to another system user", f"owner {facts.st_uid}, you are {os.geteuid()}"
+        )
+    if stat.S_IMODE(facts.st_mode) & 0o022:
+        raise _wrong(f"`{path}` is open to others", "they may write it", f"chmod go-w {path}")
 
 
 def parse(data: bytes, place: str) -> dict[str, str]:

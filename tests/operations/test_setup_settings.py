@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,26 @@ def test_what_cannot_be_set_leaves_the_file_alone(tmp_path: Path, name: str, val
     with pytest.raises(InvalidError):
         write_setting(settings, name, value)
     assert settings.user_file.read_text() == 'log_dir = "/x"\n'
+
+
+def test_a_file_that_others_may_write_is_not_obeyed(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(f'shared_dir = "{tmp_path}"\n', encoding="utf-8")
+    path.chmod(0o666)
+    with pytest.raises(UnavailableError) as refused:
+        _ = Settings({"MGMTCTL_HOME": str(tmp_path)}).shared
+    assert refused.value.fix == f"chmod go-w {path}"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda path: os.mkfifo(path), id="a fifo, which would block"),
+        pytest.param(lambda path: path.symlink_to("/dev/zero"), id="a device, which has no end"),
+        pytest.param(lambda path: path.mkdir(), id="a folder"),
+    ],
+)
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "config.toml")
+    with pytest.raises(UnavailableError, match="no regular file"):
+        _ = Settings({"MGMTCTL_HOME": str(tmp_path)}).shared
