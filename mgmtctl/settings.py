@@ -198,9 +198,12 @@ def read_file(path: Path) -> dict[str, str]:
         return {}
     except OSError as error:
         raise _wrong(f"cannot read `{path}`", error.strerror) from None
-    with open(handle, "rb") as file:
+    try:
         _require_safe(path, os.fstat(handle))
-        return parse(file.read(LARGEST_FILE), str(path))
+        data = os.read(handle, LARGEST_FILE)
+    finally:
+        os.close(handle)
+    return parse(data, str(path))
 
 
 def _require_safe(path: Path, facts: os.stat_result) -> None:
