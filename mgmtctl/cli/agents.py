@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 noun = Noun("agents", "Agents and the groups they are in.")
 
-_COLUMNS = ("id", "name", "ip", "status", "group", "group_config_status")
+# What fits 80 characters beside a long name; `-o wide` shows every field.
+_COLUMNS = ("id", "name", "group", "group_config_status")
 _PARTLY = {3: "some agents failed (they are listed)"}
 _Ip = typer.Option(
     "--ip", metavar="ADDRESS", help="Address or network it registers from, or `any`.", show_default=False
@@ -36,8 +37,8 @@ _Position = typer.Option(
 
 @noun.list(
     examples=[
-        "mgmtctl agents list --where 'group=web;status=active' --sort -lastKeepAlive",
-        "mgmtctl agents list -o json",
+        "mgmtctl agents list --where 'group=web;name~web-' --sort -dateAdd",
+        "mgmtctl agents list --select id,name,ip,status -o json",
     ],
     columns=_COLUMNS,
 )
@@ -87,16 +88,17 @@ def create(
     ] = None,
     folder: Annotated[str | None, _Folder] = None,
 ) -> None:
-    """Register an agent and show its key.
+    """Register an agent and show its id and key.
 
     Without a group it belongs to `default`. When two groups hold a file of the same name, the last one wins.
     """
     from mgmtctl.operations import agents
 
     created = agents.create_agent(session.context, name, agent_id, ip, groups or (), folder)
-    # Once only: with a format asked for, the key is in the record; in a dry run it belongs to nobody.
-    key = "" if session.dry_run or session.output.asked else f", key {created.key}"
-    session.done(f"created agent `{created.agent.name}` with id {created.agent.id}{key}", created)
+    verb = _verb(session, "created", "create")
+    session.done(f"{verb} agent `{created.agent.name}` with id {created.agent.id}", created)
+    if session.output.asked is None and not session.dry_run:
+        session.show(agents.AgentKey(created.agent.id, created.key))
     _warn(session, created.conflicts)
 
 
@@ -119,7 +121,8 @@ def import_(
     data, shown = session.read_input(file)
     imported = agents.import_agents(session.context, shown, data)
     count = len(imported.ids)
-    session.done(f"imported {count} agent{'' if count == 1 else 's'}", imported)
+    verb = _verb(session, "imported", "import")
+    session.done(f"{verb} {count} agent{'' if count == 1 else 's'}", imported)
     _warn(session, imported.conflicts)
 
 
@@ -153,7 +156,7 @@ def set_(
         changed = agents.set_agent_groups(session.context, reference, wanted)
     else:
         changed = agents.set_agent(session.context, reference, name, ip, folder, wanted)
-    session.done(f"changed agent `{changed.agent.name}`", changed)
+    session.done(f"{_verb(session, 'changed', 'change')} agent `{changed.agent.name}`", changed)
     _warn(session, changed.conflicts)
 
 
@@ -177,7 +180,8 @@ def delete(
     named = session.refs(references)
     session.confirm(f"delete {_several(named)}")
     deleted = agents.delete_agents(session.context, named, purge)
-    session.done(f"deleted {_several([agent.name for agent in deleted.affected])}", deleted)
+    gone = _several([agent.name for agent in deleted.affected])
+    session.done(f"{_verb(session, 'deleted', 'delete')} {gone}", deleted)
 
 
 @noun.read("key", examples=["mgmtctl agents key web-1", "mgmtctl agents key 001 --select key -o value"])
@@ -202,7 +206,7 @@ def add_group(
     from mgmtctl.operations import agents
 
     changed = agents.add_agent_to_group(session.context, reference, group, position)
-    session.done(_membership(changed), changed)
+    session.done(_membership(session, changed), changed)
     _warn(session, changed.conflicts)
 
 
@@ -214,12 +218,17 @@ def remove_group(
     from mgmtctl.operations import agents
 
     changed = agents.remove_agent_from_group(session.context, reference, group)
-    session.done(_membership(changed), changed)
+    session.done(_membership(session, changed), changed)
     _warn(session, changed.conflicts)
 
 
-def _membership(changed: Assignment) -> str:
-    verb = "is now in" if changed.changed else "stays in"
+def _verb(session: CliSession, done: str, would: str) -> str:
+    """What was done, or what a dry run says of it."""
+    return f"would {would}" if session.dry_run else done
+
+
+def _membership(session: CliSession, changed: Assignment) -> str:
+    verb = _verb(session, "is now in", "be in") if changed.changed else _verb(session, "stays in", "stay in")
     return f"agent `{changed.agent.name}` {verb} {', '.join(changed.agent.groups)}"
 
 

@@ -10,13 +10,17 @@ from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.options import AgentRefs, GroupName, GroupNames, NewName
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mgmtctl.operations.groups import DeletedGroup
     from mgmtctl.operations.memberships import Assignment
     from mgmtctl.operations.results import Items
 
 noun = Noun("groups", "Groups of agents.")
 
-_COLUMNS = ("name", "count", "mergedSum")
+_COLUMNS = ("name", "count")
 _PARTLY = {3: "some items failed (they are listed)"}
+_MOST_TOLD = 5
 _Hash = typer.Option(
     "--hash", metavar="NAME", help="Algorithm of the checksums: sha256, md5, ...", show_default=False
 )
@@ -26,7 +30,10 @@ _Hash = typer.Option(
     examples=["mgmtctl groups list", "mgmtctl groups list --where 'count>0' -o json"], columns=_COLUMNS
 )
 def list_(session: CliSession, hash_name: Annotated[str, _Hash] = "sha256") -> None:
-    """List the groups you may read, with the number of agents you may read in each."""
+    """List the groups you may read, with the number of agents you may read in each.
+
+    `-o wide` and `-o json` also show the checksums of merged.mg and agent.conf.
+    """
     from mgmtctl.operations import groups
 
     session.show(groups.list_groups(session.context, query=session.query, hash=hash_name))
@@ -57,7 +64,7 @@ def create(session: CliSession, name: Annotated[str, NewName]) -> None:
     from mgmtctl.operations import groups
 
     group = groups.create_group(session.context, name)
-    session.done(f"created group `{group.name}`", group)
+    session.done(f"{_verb(session, 'created', 'create')} group `{group.name}`", group)
 
 
 @noun.write(
@@ -73,23 +80,32 @@ def delete(
         bool, typer.Option("--force", help="Also when policies name the group.", show_default=False)
     ] = False,
 ) -> None:
-    """Delete groups with their files; members without another group fall back to `default`."""
+    """Delete groups with their files; members without another group fall back to `default`.
+
+    It says how many agents leave, as far as you may read them, and asks with that.
+    """
     from mgmtctl.operations import groups
 
     named = session.refs(names)
-    what = f"group `{named[0]}`" if len(named) == 1 else f"{len(named)} groups"
-    session.confirm(f"delete {what} with all files")
+    if not (session.yes or session.dry_run):
+        planned = _planned(session, named, force)
+        if not planned.affected:
+            session.done("", planned)
+            return
+        session.confirm(f"delete {_leaving(planned.affected, 'would leave')}, with all files")
     deleted = groups.delete_groups(session.context, named, force)
-    members = sum(group.members for group in deleted.affected)
-    shown = ", ".join(f"`{group.name}`" for group in deleted.affected)
-    session.done(f"deleted group {shown}, {_counted(members)} left it", deleted)
+    told = _leaving(deleted.affected, _verb(session, "left", "leave"))
+    session.done(f"{_verb(session, 'deleted', 'delete')} {told}", deleted)
     for group in deleted.affected:
         for policy in group.policies:
             session.warn(f"policy `{policy}` still names group `{group.name}`")
 
 
 @noun.list(
-    "agents", examples=["mgmtctl groups agents web"], columns=("id", "name", "status", "group_config_status")
+    "agents",
+    examples=["mgmtctl groups agents web", "mgmtctl groups agents web --where name~web -o id"],
+    columns=("id", "name", "group", "group_config_status"),
+    exits={5: "no such group"},
 )
 def agents_(session: CliSession, name: Annotated[str, GroupName]) -> None:
     """List the members of a group that you may read."""
@@ -102,7 +118,7 @@ def agents_(session: CliSession, name: Annotated[str, GroupName]) -> None:
     "add-agents",
     examples=[
         "mgmtctl groups add-agents web web-1 web-2",
-        "mgmtctl agents list -o id | mgmtctl groups add-agents web -",
+        "mgmtctl agents list --where name~db -o id | mgmtctl groups add-agents db -",
     ],
     exits=_PARTLY,
 )
@@ -124,7 +140,7 @@ def add_agents(
     from mgmtctl.operations import agents
 
     done = agents.add_agents_to_group(session.context, name, session.refs(references), position)
-    _told(session, f"put {{}} into group `{name}`", done)
+    _told(session, f"{_verb(session, 'put', 'put')} {{}} into group `{name}`", done)
 
 
 @noun.write("remove-agents", examples=["mgmtctl groups remove-agents web web-1"], exits=_PARTLY)
@@ -135,7 +151,36 @@ def remove_agents(
     from mgmtctl.operations import agents
 
     done = agents.remove_agents_from_group(session.context, name, session.refs(references))
-    _told(session, f"took {{}} out of group `{name}`", done)
+    _told(session, f"{_verb(session, 'took', 'take')} {{}} out of group `{name}`", done)
+
+
+def _planned(session: CliSession, names: list[str], force: bool) -> Items[DeletedGroup]:
+    """What deleting the groups would do, by a dry run of it."""
+    from mgmtctl.operations import groups
+
+    context = session.context
+    context.dry_run = context.store.dry_run = True
+    try:
+        return groups.delete_groups(context, names, force)
+    finally:
+        context.dry_run = context.store.dry_run = False
+
+
+def _leaving(deleted: Sequence[DeletedGroup], verb: str) -> str:
+    """The groups, each with the agents that leave it."""
+    told = []
+    for group in deleted[:_MOST_TOLD]:
+        fallen = "" if group.fallen == group.members else f"{group.fallen} of them "
+        default = f", {fallen}for `default`" if group.fallen else ""
+        told.append(f"`{group.name}` ({_counted(group.members)} {verb} it{default})")
+    more = len(deleted) - len(told)
+    told += [f"{more} more"] if more else []
+    return f"group{'' if len(deleted) == 1 else 's'} {', '.join(told)}"
+
+
+def _verb(session: CliSession, done: str, would: str) -> str:
+    """What was done, or what a dry run says of it."""
+    return f"would {would}" if session.dry_run else done
 
 
 def _told(session: CliSession, text: str, done: Items[Assignment]) -> None:

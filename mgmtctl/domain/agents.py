@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mgmtctl.domain.errors import ConflictError, InvalidError
-from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields
+from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields, OneOf
 from mgmtctl.domain.groups import quoted
 from mgmtctl.domain.resources import DIGITS, NAME_CHARACTERS
 
 MANAGER_ID = 0
 MAX_TYPED_ID_DIGITS = 8
+MAX_LEAP = 1_000_000  # how far above the highest id ever given an explicit one may be
 ANY_ADDRESS = "any"
 SYNCED, NOT_SYNCED = "synced", "not synced"
 NEVER_CONNECTED, PENDING, ACTIVE, DISCONNECTED = "never_connected", "pending", "active", "disconnected"
@@ -35,10 +36,10 @@ FIELDS: Fields = {
     "name": TEXT,
     "ip": TEXT,
     "registerIP": TEXT,
-    "status": TEXT,
+    "status": OneOf(*STATUSES),
     "status_code": NUMBER,
     "group": NAMES,
-    "group_config_status": TEXT,
+    "group_config_status": OneOf(SYNCED, NOT_SYNCED),
     "mergedSum": TEXT,
     "configSum": TEXT,
     **{f"os.{name}": VERSION if name in ("version", "major", "minor") else TEXT for name in OS_FIELDS},
@@ -50,6 +51,10 @@ FIELDS: Fields = {
     "disconnection_time": DATE,
     "folder": TEXT,
 }
+# What a record has only when it is known.
+_OPTIONAL = (
+    *("mergedSum", "configSum", "os", "version", "manager", "lastKeepAlive", "disconnection_time", "folder"),
+)
 
 
 class Reports(NamedTuple):
@@ -127,7 +132,10 @@ class Agent:
             "disconnection_time": timestamp(self.state.disconnected_since),
             "folder": self.folder,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        for name in _OPTIONAL:
+            if found[name] is None:
+                del found[name]
+        return found
 
 
 class FolderClaims:
@@ -175,6 +183,21 @@ def check_agent_id(text: str) -> int:
     return int(text)
 
 
+def check_reach(wanted: int, highest: int, count: int) -> None:
+    """Keep the range of ids, which never come back, from being used up by one id.
+
+    InvalidError for `wanted` far above the `highest` ever given; ConflictError when `count` more do not fit.
+    """
+    if wanted > highest + MAX_LEAP:
+        raise InvalidError(
+            f"agent id `{padded_id(wanted)}` is too far above `{padded_id(highest)}`, the highest ever given",
+            why=f"later ids are all above it, and an id has at most {MAX_TYPED_ID_DIGITS} digits",
+            fix=f"choose one up to `{padded_id(highest + MAX_LEAP)}`",
+        )
+    if max(wanted, highest) + count > 10**MAX_TYPED_ID_DIGITS - 1:
+        raise ConflictError("no agent ids are left", why=f"an id has at most {MAX_TYPED_ID_DIGITS} digits")
+
+
 def check_agent_name(text: str, *, imported: bool = False) -> str:
     """`text`, when it can name an agent; InvalidError. Only an import may bring a name of digits."""
     if not text:
@@ -216,6 +239,7 @@ def _ipv4() -> re.Pattern[str]:
     return re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 
 
+@functools.lru_cache(maxsize=1024)  # agents of one import share their date
 def timestamp(seconds: int | None) -> str | None:
     """RFC 3339 in UTC; None stays None."""
     if seconds is None:

@@ -18,6 +18,18 @@ NAMES = "names"  # several texts
 Fields = Mapping[str, str]
 
 
+class OneOf(str):
+    """A TEXT that holds one of a few `values`: compared as any text, but `=` and `!=` take no other value."""
+
+    values: tuple[str, ...]
+
+    def __new__(cls, *values: str) -> OneOf:
+        """The kind of a field with these values."""
+        kind = super().__new__(cls, TEXT)
+        kind.values = values
+        return kind
+
+
 def fold(text: str) -> str:
     """What text is compared by."""
     return text.casefold()

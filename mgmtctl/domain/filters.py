@@ -3,8 +3,8 @@
 Grammar: `field op value`; `;` is and, `,` is or (and binds tighter), parentheses; operators `= != < > ~`. A value with
 blanks or `;,()` stands in double quotes. Rules: `~` is contains; text is compared without regard to case; `!=` is the
 exact complement of `=`, records without the field included; `null` is the absent value; versions compare as versions; a
-field with several values matches when any of them does. A tree holds checked operands, so that memory (`matches`) and
-SQL (the store) cannot read a filter differently.
+field with several values matches when any of them does; a field that has one of a few values equals none but these. A
+tree holds checked operands, so that memory (`matches`) and SQL (the store) cannot read a filter differently.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mgmtctl.domain.errors import QuestionError
-from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields, fold, meant, shown
+from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields, OneOf, fold, meant, shown
 
 Operand = str | int | tuple[int, int] | None
 MALFORMED, UNKNOWN_FIELD, BAD_OPERATOR, BAD_DATE = 1407, 1408, 1409, 1412
@@ -24,9 +24,12 @@ MAX_COMPARISONS = 10_000
 
 _SPACE = re.compile(r"\s*")
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_OPERATOR = re.compile(r"!=|[=<>~]")
+OPERATORS = ("=", "!=", "<", ">", "~")
+_OPERATOR = re.compile(r"!?[=<>~]+")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _BARE = re.compile(r'[^\s;,()"=<>~]+')
+_UNQUOTED = re.compile(r'[^;,()"]+')  # what somebody may have meant as a value
+_WORDS = {"and": ";", "&&": ";", "&": ";", "or": ",", "||": ",", "|": ","}
 _RELATIVE = re.compile(r"([0-9]{1,9})([smhd])")
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})Z)?")
 INTEGER = re.compile(r"-?[0-9]{1,18}")
@@ -162,10 +165,22 @@ class _Parser:
         kind = self.fields.get(field)
         if kind is None:
             raise self.error(f"no field `{field}`", begin, code=UNKNOWN_FIELD, fix=meant(field, self.fields))
-        operator, place = self.taken(_OPERATOR, "one of = != < > ~")
+        operator, place = self.taken(_OPERATOR, f"one of {' '.join(OPERATORS)}")
+        if operator not in OPERATORS:
+            problem = f"no operator `{operator}`, expected one of {' '.join(OPERATORS)}"
+            raise self.error(problem, place, code=BAD_OPERATOR, fix=self.meant_by(field, operator))
         if kind == NAMES and operator in "<>":
             raise self.error(f"`{field}` goes with =, != and ~", place, code=BAD_OPERATOR)
         return Comparison(field, kind, operator, self.operand(kind, operator, place))
+
+    def meant_by(self, field: str, operator: str) -> str | None:
+        """What to write instead of an operator of another language."""
+        found = _BARE.match(self.text, self.at)
+        value = found[0] if found else "VALUE"
+        if operator in (">=", "<="):
+            return f"({field}{operator[0]}{value},{field}={value})"
+        known = {"==": "=", "=~": "~", "<>": "!=", "!==": "!="}.get(operator)
+        return f"{field}{known}{value}" if known else None
 
     def operand(self, kind: str, operator: str, place: int) -> Operand:
         """The value, in the form that its field is compared by."""
@@ -174,6 +189,8 @@ class _Parser:
             if operator not in ("=", "!="):
                 raise self.error("`null` goes with = and !=", place, code=BAD_OPERATOR)
             return None
+        if isinstance(kind, OneOf) and operator in ("=", "!="):
+            return self.choice(value, kind.values, begin)
         if operator == "~" or kind in (TEXT, NAMES):
             return fold(value)
         if kind == VERSION:
@@ -195,10 +212,33 @@ class _Parser:
             return re.sub(r'\\(["\\])', r"\1", quoted[1]), begin, True
         if self.text[begin : begin + 1] == '"':
             raise self.error("no closing quote")
+        if self.text[begin : begin + 1] == "'":
+            meant = self.text[begin + 1 :].partition("'")[0]
+            raise self.error("a value is not quoted by `'`", begin, fix=f'use double quotes: "{meant}"')
         text, _ = self.taken(_BARE, "a value")
-        if self.at < len(self.text) and self.text[self.at] in '"=<>~':
-            raise self.error(f"`{self.text[self.at]}` in a value", fix="put the value in double quotes")
+        if self.at < len(self.text) and self.text[self.at] not in ";,)":
+            raise self.after_value(begin)
         return text, begin, False
+
+    def after_value(self, begin: int) -> FilterError:
+        """What follows a bare value and cannot: a part of the value, or a word where a mark belongs."""
+        got = self.text[self.at]
+        if got in '"=<>~(':
+            return self.error(f"`{got}` in a value", fix="put the value in double quotes")
+        word = self.text[self.at :].split(maxsplit=1)[0].lower()
+        if word in _WORDS:
+            fix = f"write `{_WORDS[word]}` for `{word}`: `;` is and, `,` is or"
+        else:
+            meant = _UNQUOTED.match(self.text, begin)
+            fix = f'a value with blanks stands in double quotes: "{meant[0].strip() if meant else ""}"'
+        return self.error(f"expected `;`, `,` or the end, got `{got}`", fix=fix)
+
+    def choice(self, value: str, values: Sequence[str], begin: int) -> str:
+        """`value` folded, when it is one of these."""
+        if fold(value) in values:
+            return fold(value)
+        known = ", ".join(f'"{name}"' if " " in name else name for name in values)
+        raise self.error(f"expected one of {known}, got `{value}`", begin)
 
     def date(self, value: str, begin: int) -> tuple[int, int]:
         relative = _RELATIVE.fullmatch(value)

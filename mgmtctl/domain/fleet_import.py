@@ -2,14 +2,17 @@
 
 Rules: the columns are name (required), id, ip, groups (in order, separated by `,`) and folder; a file with one fault is
 refused whole; whether a name, id, address or folder is free is judged here against what is given as taken, so that all
-findings come at once. Total on any bytes.
+findings come at once, equal ones as one. Total on any bytes.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mgmtctl.domain.agents import (
@@ -22,12 +25,13 @@ from mgmtctl.domain.agents import (
 from mgmtctl.domain.errors import ConflictError, InvalidError, NotFoundError
 from mgmtctl.domain.findings import ERROR, Finding
 from mgmtctl.domain.memberships import Groups, split_groups
-from mgmtctl.domain.resources import closest
+from mgmtctl.domain.resources import NAME_CHARACTERS, closest
 
 COLUMNS = ("name", "id", "ip", "groups", "folder")
-MAX_FINDINGS = 1_000
+MAX_SHOWN = 20
 T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z0-9._-]{2,128}")
+_PLACE = attrgetter("line", "column")
 _DELIMITERS = (",", ";", "\t")
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -62,37 +66,62 @@ class Taken:
     addresses: set[str] = field(default_factory=set)
 
 
-class Findings(list[Finding]):
-    """The faults of one file, at most MAX_FINDINGS of them shown."""
+class Findings:
+    """The faults of one file: equal ones counted at their first place, the first few of each rule kept."""
 
     def __init__(self, path: str) -> None:
-        super().__init__()
         self.path = path
-        self.more = 0
         self.column_of: Callable[[int, str], int] = lambda line, name: 1
+        self.missing_groups: dict[str, None] = {}
+        self._kept: dict[str, dict[str, Finding]] = {}
+        self._rows: Counter[tuple[str, str]] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
 
     def of(self, row: Row, name: str, rule: str, message: str, suggestion: str | None = None) -> None:
         """One more error in one column of a row."""
-        if len(self) < MAX_FINDINGS:
+        if self._is_new(rule, message):
             self.add(rule, message, row.line, self.column_of(row.line, name), suggestion)
         else:
-            self.more += 1
+            self._rows[rule, message] += 1
 
     def add(self, rule: str, message: str, line: int, column: int = 1, suggestion: str | None = None) -> None:
         """One more error at a place."""
-        if len(self) < MAX_FINDINGS:
-            self.append(Finding(rule, ERROR, message, self.path, line, column, suggestion))
-        else:
-            self.more += 1
+        if self._is_new(rule, message):
+            finding = Finding(rule, ERROR, message, self.path, line, column, suggestion)
+            self._kept.setdefault(rule, {})[message] = finding
+        self._rows[rule, message] += 1
+
+    def _is_new(self, rule: str, message: str) -> bool:
+        kept = self._kept.get(rule, {})
+        return message not in kept and len(kept) < MAX_SHOWN
+
+    def shown(self) -> list[Finding]:
+        """Of each rule the first fault, then others up to MAX_SHOWN in all, in the order of lines."""
+        of_rules = [list(kept.values()) for kept in self._kept.values()]
+        firsts = [found[0] for found in of_rules]
+        others = sorted((finding for found in of_rules for finding in found[1:]), key=_PLACE)
+        chosen = [*firsts, *others[: max(0, MAX_SHOWN - len(firsts))]]
+        return [self._counted(finding) for finding in sorted(chosen, key=_PLACE)]
+
+    def _counted(self, finding: Finding) -> Finding:
+        rows = self._rows[finding.rule, finding.message]
+        if rows == 1:
+            return finding
+        return replace(finding, message=f"{finding.message} ({rows} rows, first at line {finding.line})")
 
     def refuse(self) -> None:
-        """Raise InvalidError with all findings, when there are any."""
+        """Raise InvalidError with the findings to show, when there are any."""
         if not self:
             return
-        count = len(self) + self.more
-        why = f"only the first {MAX_FINDINGS} are shown" if self.more else None
+        shown, different, count = self.shown(), len(self._rows), self._rows.total()
+        why = f"{len(shown)} of {different} different ones are shown" if len(shown) < different else None
         problem = f"`{self.path}` has {count} fault{'' if count == 1 else 's'}, no agent was added"
-        raise InvalidError(problem, why=why, findings=sorted(self, key=lambda finding: finding.line))
+        # What is no name of a group is no word of a command line either.
+        groups = [name for name in self.missing_groups if NAME_CHARACTERS.issuperset(name)]
+        fix = "; ".join(f"mgmtctl groups create {name}" for name in groups[:MAX_SHOWN])
+        raise InvalidError(problem, why=why, fix=fix or None, findings=shown)
 
 
 def read_fleet(data: bytes, path: str) -> tuple[list[Row], Findings]:
@@ -115,7 +144,7 @@ def judge(
     rows: Sequence[Row],
     findings: Findings,
     taken: Taken,
-    check_groups: Callable[[Groups], None],
+    check_groups: Callable[[Groups], object],
     check_folder: Callable[[str], str],
 ) -> list[Agent]:
     """The agents to add, in order; what is wrong with a row goes to `findings`. `taken` grows with every row.
@@ -134,7 +163,7 @@ class _Judge:
         self,
         findings: Findings,
         taken: Taken,
-        check_groups: Callable[[Groups], None],
+        check_groups: Callable[[Groups], object],
         check_folder: Callable[[str], str],
     ) -> None:
         self._findings = findings
@@ -145,42 +174,46 @@ class _Judge:
         self._here: dict[str, int] = {}
 
     def agent(self, row: Row) -> Agent:
-        self._name(row)
+        new = self._name(row)
         return Agent(
             row.name,
-            self._number(row) if row.id else None,
-            self._address(row) if row.ip else ANY_ADDRESS,
+            self._number(row, new) if row.id else None,
+            self._address(row, new) if row.ip else ANY_ADDRESS,
             self._combination(row) if row.groups else "",
-            self._folder(row) if row.folder else None,
+            self._folder(row) if row.folder and new else None,
         )
 
-    def _name(self, row: Row) -> None:
+    def _name(self, row: Row) -> bool:
+        """Whether nobody has the name: an agent that is there has its id, address and folder as well."""
         name = row.name
         if not _NAME.fullmatch(name):
-            self._checked(row, "name", lambda: check_agent_name(name, imported=True))
-            return
+            self._checked(row, "name", partial(check_agent_name, imported=True), name)
+            return True
         key = name.casefold()
         if key in self._here:
             first = f"first in line {self._here[key]}"
             self._findings.of(row, "name", "name-twice", f"agent `{name}` is named twice", first)
-        elif key in self._taken.names:
+            return False
+        self._here[key] = row.line
+        if key in self._taken.names:
             self._findings.of(row, "name", "name-taken", f"agent `{name}` exists already")
-        self._here.setdefault(key, row.line)
+            return False
+        return True
 
-    def _number(self, row: Row) -> int | None:
-        number = self._checked(row, "id", lambda: check_agent_id(row.id))
+    def _number(self, row: Row, new: bool) -> int | None:
+        number = self._checked(row, "id", check_agent_id, row.id)
         if number is None:
             return None
-        if number in self._taken.numbers:
+        if new and number in self._taken.numbers:
             self._findings.of(row, "id", "id-taken", f"agent id `{padded_id(number)}` is taken")
         self._taken.numbers.add(number)
         return number
 
-    def _address(self, row: Row) -> str:
-        address = self._checked(row, "ip", lambda: check_address(row.ip))
+    def _address(self, row: Row, new: bool) -> str:
+        address = self._checked(row, "ip", check_address, row.ip)
         if address is None or address == ANY_ADDRESS:
             return ANY_ADDRESS
-        if address in self._taken.addresses:
+        if new and address in self._taken.addresses:
             self._findings.of(row, "ip", "address-taken", f"another agent registered from `{address}`")
         self._taken.addresses.add(address)
         return address
@@ -199,15 +232,17 @@ class _Judge:
             groups = split_groups(text)
             self._check_groups(groups)
         except (InvalidError, ConflictError, NotFoundError) as error:
+            if isinstance(error, NotFoundError):
+                self._findings.missing_groups[error.name] = None
             return "", error.problem
         return ",".join(groups), None
 
     def _folder(self, row: Row) -> str | None:
-        return self._checked(row, "folder", lambda: self._check_folder(row.folder))
+        return self._checked(row, "folder", self._check_folder, row.folder)
 
-    def _checked(self, row: Row, name: str, check: Callable[[], T]) -> T | None:
+    def _checked(self, row: Row, name: str, check: Callable[[str], T], text: str) -> T | None:
         try:
-            return check()
+            return check(text)
         except (InvalidError, ConflictError, NotFoundError) as error:
             self._findings.of(row, name, name, error.problem, error.fix)
             return None

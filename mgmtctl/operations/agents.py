@@ -6,6 +6,7 @@ whole with every fault; a key is shown by the operation that makes it and by its
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -125,10 +126,11 @@ def import_agents(ctx: Context, file_name: str, data: bytes) -> Imported:
     from mgmtctl.domain.fleet_import import Taken, judge, read_fleet
 
     rows, findings = read_fleet(data, file_name)
+    enter_once = functools.cache(lambda group: enter(ctx, (group,)))  # many combinations share few groups
     with ctx.atomic():
         with _folder_check(ctx) as check_folder:
             taken = Taken(*ctx.store.agents.taken())
-            agents = judge(rows, findings, taken, lambda groups: enter(ctx, groups), check_folder)
+            agents = judge(rows, findings, taken, lambda groups: [*map(enter_once, groups)], check_folder)
         findings.refuse()
         new = _numbered(ctx, agents)
         ctx.store.agents.add(new, ctx.now())

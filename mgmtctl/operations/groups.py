@@ -49,15 +49,18 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class DeletedGroup:
-    """A group that was deleted: members that the caller may read, and policies he may read that still name it."""
+    """A group that was deleted: members that left it, those among them that fell back to `default`, and policies that
+    still name it; each as far as the caller may read them."""
 
     name: str
     members: int
+    fallen: int = 0
     policies: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """`{"name", "members", "policies"}`."""
-        return {"name": self.name, "members": self.members, "policies": list(self.policies)}
+        """`{"name", "members", "fallen", "policies"}`."""
+        found = {"name": self.name, "members": self.members, "fallen": self.fallen}
+        return {**found, "policies": list(self.policies)}
 
 
 @operation(needs("group:read", each("group:id", "groups_list")), http="GET /groups")
@@ -162,11 +165,13 @@ def _delete(ctx: Context, name: str, force: bool) -> DeletedGroup:
             f"group `{name}` is named by policies{listed}", fix="change them first, or use --force"
         )
     with ctx.atomic():
-        members = ctx.store.agents.counts(access.scope(ctx, "agent:read", "agent:id")).get(name, 0)
+        readable = access.scope(ctx, "agent:read", "agent:id")
+        members = ctx.store.agents.counts(readable).get(name, 0)
+        fallen = ctx.store.agents.alone_in(name, readable)
         ctx.store.agents.leave_group(name)
         if not ctx.dry_run:
             ctx.folders.delete_group(name)
-    return DeletedGroup(name, members, visible)
+    return DeletedGroup(name, members, fallen, visible)
 
 
 def _policies_naming(ctx: Context, group: str) -> tuple[bool, tuple[str, ...]]:

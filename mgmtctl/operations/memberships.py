@@ -55,30 +55,30 @@ def regroup(
 ) -> tuple[list[Assignment], list[tuple[str, MgmtctlError]]]:
     """Give each agent the groups that `change` makes of those it has (none: `default`), all in one transaction.
 
-    Returns what became of each by id, and (id, error) of those for which `change` raised. DeniedError when a right on
-    some group is missing, and then nothing changes.
+    Returns what became of each by id, and (id, error) of those for which `change` raised, in the order of ids.
+    DeniedError when a right on some group is missing, and then nothing changes.
     """
     changed: set[str] = set()
-    failed: list[tuple[str, MgmtctlError]] = []
+    failed: dict[str, MgmtctlError] = {}
     now = ctx.now()
     with ctx.atomic():
         for before, members in _by_groups(ctx, ids).items():
             try:
                 after = change(before)
             except MgmtctlError as error:
-                failed += [(member, error) for member in members]
+                failed.update(dict.fromkeys(members, error))
                 continue
             if after != before:
                 _demand(ctx, before, after)
                 ctx.store.agents.set_groups(members, after or FALLBACK)
                 changed.update(members)
-        done = [identifier for identifier in ids if identifier not in {member for member, _ in failed}]
+        done = [identifier for identifier in ids if identifier not in failed]
         agents, _ = ctx.store.agents.list(done, ListQuery(), now)
     found = Conflicts(ctx)
     return [
         Assignment(agent, agent.id in changed, found.among(agent.groups) if agent.id in changed else ())
         for agent in agents
-    ], failed
+    ], [(identifier, failed[identifier]) for identifier in sorted(failed, key=int)]
 
 
 class Conflicts:

@@ -24,6 +24,7 @@ from mgmtctl.domain.agents import (
     OS_FIELDS,
     Agent,
     Reports,
+    check_reach,
     padded_id,
 )
 from mgmtctl.domain.errors import ConflictError, InvalidError, NotFoundError
@@ -124,6 +125,16 @@ class AgentStore:
         )
         return [padded_id(number) for (number,) in rows]
 
+    def alone_in(self, group: str, scope: Scope) -> int:
+        """How many agents of the scope are in this group and no other."""
+        found = agent_queries.source(scope, group)
+        alone = agent_queries.Condition("agents.groups = ?", (group,))
+        condition = agent_queries.all_of((found.condition, alone))
+        count: int = self._database.value(
+            f"SELECT count(*) FROM {found.tables} WHERE {condition.sql}", condition.parameters
+        )
+        return count
+
     def key(self, number: int) -> str:
         """The agent's key; NotFoundError."""
         key: str | None = self._database.value("SELECT key FROM agents WHERE id = ?", (number,))
@@ -149,7 +160,12 @@ class AgentStore:
         return {folder: padded_id(number) for folder, number in rows}
 
     def claim(self, count: int, at_least: int = 0) -> int:
-        """Take `count` new ids, all above every id ever given and above `at_least`; returns the first."""
+        """Take `count` new ids, all above every id ever given and above `at_least`; returns the first.
+
+        InvalidError for an id so far above the others that it would use the range up, ConflictError at its end.
+        """
+        highest = int(self._database.value("SELECT highest FROM identifiers WHERE kind = ?", (_KIND,)) or 0)
+        check_reach(at_least, highest, count)
         last: int = self._database.value(
             "INSERT INTO identifiers (kind, highest) VALUES (?, ? + ?) ON CONFLICT (kind)"
             " DO UPDATE SET highest = max(highest, ?) + ? RETURNING highest",

@@ -26,11 +26,20 @@ def fleet(admin: Cli) -> Cli:
     return admin
 
 
-def test_create_tells_id_and_key(admin: Cli) -> None:
+def test_create_gives_id_and_key_as_data_and_talks_beside(admin: Cli) -> None:
     result = admin("agents", "create", "web-1", "--ip", "10.0.0.7", "--id", "42")
-    assert (result.code, result.out) == (0, "")
     key = admin("agents", "key", "web-1", "--select", "key", "-o", "value").out.strip()
-    assert result.err == f"created agent `web-1` with id 042, key {key}\n"
+    assert (result.code, result.out) == (0, f"id\t042\nkey\t{key}\n")
+    assert result.err == "created agent `web-1` with id 042\n"
+
+
+def test_quiet_create_still_gives_the_key(admin: Cli) -> None:
+    result = admin("agents", "create", "web-1", "-q")
+    assert (result.out, result.err) == (admin("agents", "key", "web-1").out, "")
+
+
+def test_create_gives_no_key_that_is_nobodys(admin: Cli) -> None:
+    assert admin("agents", "create", "web-1", "-n").out == ""
 
 
 def test_created_record_holds_the_key_once(admin: Cli) -> None:
@@ -42,9 +51,7 @@ def test_created_record_holds_the_key_once(admin: Cli) -> None:
 
 def test_list_in_a_pipe_is_rows_and_json_is_the_record(fleet: Cli) -> None:
     assert fleet("agents", "list").out == (
-        "id\tname\tip\tstatus\tgroup\tgroup_config_status\n"
-        "001\tweb-1\tany\tnever_connected\tweb\tnot synced\n"
-        "002\tdb-1\tany\tnever_connected\tdefault\tnot synced\n"
+        "id\tname\tgroup\tgroup_config_status\n001\tweb-1\tweb\tnot synced\n002\tdb-1\tdefault\tnot synced\n"
     )
     first, second = fleet("agents", "list", "-o", "json").json()
     assert (first["id"], first["group"], second["name"]) == ("001", ["web"], "db-1")
@@ -80,7 +87,23 @@ def test_envelope_counts_before_the_limit(fleet: Cli) -> None:
         pytest.param(
             ["--where", "id=1;nam=x"], "column 6: no field `nam`", "did you mean `name`?", id="field"
         ),
-        pytest.param(["--where", "name==x"], "column 6: expected a value, got `=`", "^", id="value"),
+        pytest.param(["--where", "name= =x"], "column 7: expected a value, got `=`", "^", id="value"),
+        pytest.param(
+            ["--where", "status_code>=4"], "no operator `>=`", "(status_code>4,status_code=4)", id="operator"
+        ),
+        pytest.param(
+            ["--where", "group_config_status=not synced"], "got `s`", 'quotes: "not synced"', id="blank"
+        ),
+        pytest.param(
+            ["--where", "status='active'"], "not quoted by `'`", 'use double quotes: "active"', id="quotes"
+        ),
+        pytest.param(["--where", "status=up"], "expected one of active, pending, ", "got `up`", id="status"),
+        pytest.param(
+            ["--where", "group_config_status=no"],
+            'expected one of synced, "not synced"',
+            "got `no`",
+            id="sync",
+        ),
         pytest.param(["--sort", "nam"], "cannot sort by `nam`", "did you mean `name`?", id="order"),
         pytest.param(["--select", "nam"], "no field `nam` to select", "did you mean `name`?", id="select"),
         pytest.param(["--limit", "-1"], "limit `-1` is below zero", "0 shows all", id="limit"),
@@ -189,8 +212,17 @@ def test_delete_says_what_is_gone(fleet: Cli) -> None:
 
 
 def test_dry_run_says_so_and_changes_nothing(fleet: Cli) -> None:
-    assert fleet("agents", "delete", "web-1", "-n").err == "dry run: deleted agent `web-1`\n"
-    assert fleet("agents", "create", "new", "-n").err == "dry run: created agent `new` with id 003\n"
+    assert fleet("agents", "delete", "web-1", "-n").err == "dry run: would delete agent `web-1`\n"
+    assert fleet("agents", "create", "new", "-n").err == "dry run: would create agent `new` with id 003\n"
+    assert (
+        fleet("agents", "set", "web-1", "--name", "web-9", "-n").err
+        == "dry run: would change agent `web-9`\n"
+    )
+    imported = fleet("agents", "import", "-", "-n", stdin="name\naa\nbb\n")
+    assert imported.err == "dry run: would import 2 agents\n"
+    for group, verb in (("pci", "be in web, pci"), ("web", "stay in web")):
+        told = fleet("agents", "add-group", "web-1", group, "-n").err
+        assert told == f"dry run: agent `web-1` would {verb}\n"
     assert fleet("agents", "list", "-o", "id").out.split() == ["001", "002"]
 
 
@@ -211,11 +243,43 @@ def test_import_lists_every_fault_with_its_place(fleet: Cli, tmp_path: Path) -> 
         f"{file}:2:4: error: group `nix` does not exist [groups]",
         f"{file}:3:1: error: agent `WEB-1` exists already [name-taken]",
         f"error: `{file}` has 2 faults, no agent was added",
+        "  fix: mgmtctl groups create nix",
+    ]
+
+
+def test_import_of_the_same_file_again_is_one_fault_for_each_row(fleet: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.csv"
+    file.write_bytes(b"name,id,ip\naa,50,10.0.0.50\nbb,51,10.0.0.51\n")
+    assert fleet("agents", "import", str(file)).code == 0
+    assert fleet("agents", "import", str(file)).err.splitlines() == [
+        f"{file}:2:1: error: agent `aa` exists already [name-taken]",
+        f"{file}:3:1: error: agent `bb` exists already [name-taken]",
+        f"error: `{file}` has 2 faults, no agent was added",
     ]
 
 
 def test_import_of_a_file_that_cannot_be_read(fleet: Cli, tmp_path: Path) -> None:
     assert fleet("agents", "import", str(tmp_path / "nix.csv")).code in (7, 74)
+
+
+@pytest.mark.parametrize("words", ["agents list", "groups agents web"])
+def test_id_and_name_are_whole_on_a_narrow_terminal(
+    fleet: Cli, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "ip-10-20-30-40.eu-central-1.internal"
+    assert fleet("agents", "create", name, "--id", "123456", "--group", "web").code == 0
+    assert f"\n123456  {name} " in fleet(*words.split(), terminal=True).out
+
+
+def test_failures_of_one_reason_are_in_the_order_of_ids(fleet: Cli) -> None:
+    fleet("agents", "create", "web-2", "--group", "web")
+    result = fleet("groups", "add-agents", "pci", "003", "web-1", "db-1", "--position", "0")
+    assert result.err.splitlines()[0] == "error: 001, 002, 003: position `0` is below 1"
+
+
+def test_single_unknown_agent_is_named_once(fleet: Cli) -> None:
+    assert fleet("agents", "show", "999").err.splitlines()[0] == "error: agent `999` does not exist"
 
 
 def test_aliases_work(fleet: Cli) -> None:

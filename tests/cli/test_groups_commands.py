@@ -26,7 +26,7 @@ def fleet(admin: Cli) -> Cli:
 
 
 def test_groups_are_listed_with_their_members_counted(fleet: Cli) -> None:
-    assert fleet("groups", "list").out == "name\tcount\tmergedSum\ndefault\t1\t\npci\t0\t\nweb\t1\t\n"
+    assert fleet("groups", "list").out == "name\tcount\ndefault\t1\npci\t0\nweb\t1\n"
     assert [group["name"] for group in fleet("groups", "list", "-o", "json", "--where", "count>0").json()] == [
         "default", "web",
     ]  # fmt: skip
@@ -87,7 +87,8 @@ def test_refusal_has_its_exit_code(fleet: Cli, words: str, code: int) -> None:
 
 
 def test_delete_tells_who_left(fleet: Cli, service_home: Path) -> None:
-    assert fleet("groups", "delete", "web", "-y").err == "deleted group `web`, 1 agent left it\n"
+    told = "deleted group `web` (1 agent left it, for `default`)\n"
+    assert fleet("groups", "delete", "web", "-y").err == told
     assert not (service_home / "shared" / "web").exists()
     assert fleet("agents", "show", "web-1", "-o", "json").json()["group"] == ["default"]
 
@@ -104,5 +105,49 @@ def test_group_that_a_policy_names_is_deleted_by_force(fleet: Cli) -> None:
 
 
 def test_dry_run_creates_nothing(fleet: Cli, service_home: Path) -> None:
-    assert fleet("groups", "create", "db", "-n").err == "dry run: created group `db`\n"
+    assert fleet("groups", "create", "db", "-n").err == "dry run: would create group `db`\n"
     assert not (service_home / "shared" / "db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        pytest.param("delete web", "would delete group `web` (1 agent would leave it, for `default`)", id="delete"),
+        pytest.param("delete pci", "would delete group `pci` (0 agents would leave it)", id="delete an empty one"),
+        pytest.param("add-agents pci 001 002", "would put 2 agents into group `pci`", id="add"),
+        pytest.param("remove-agents web 001", "would take 1 agent out of group `web`", id="remove"),
+    ],
+)  # fmt: skip
+def test_dry_run_says_what_would_be(fleet: Cli, words: str, text: str) -> None:
+    assert fleet("groups", *words.split(), "-n").err == f"dry run: {text}\n"
+
+
+def test_delete_says_before_it_asks_who_would_leave(fleet: Cli, service_home: Path) -> None:
+    fleet("groups", "add-agents", "web", "db-1")
+    fleet("groups", "add-agents", "pci", "web-1")
+    fleet("agents", "create", "web-2", "--group", "web")
+    question = "delete groups `pci` (1 agent would leave it), "
+    question += "`web` (3 agents would leave it, 1 of them for `default`), with all files? [y/N] "
+    result = fleet("groups", "delete", "pci", "web", terminal=True, stdin="no\n")
+    assert (result.code, result.err.startswith(question)) == (2, True)
+    assert fleet("agents", "show", "web-1", "-o", "json").json()["group"] == ["web", "pci"]
+    assert (service_home / "shared" / "web").is_dir()
+    assert fleet("groups", "delete", "pci", "web", terminal=True, stdin="yes\n").code == 0
+    assert not (service_home / "shared" / "web").exists()
+
+
+def test_delete_does_not_ask_about_what_it_would_refuse(fleet: Cli) -> None:
+    result = fleet("groups", "delete", "default", terminal=True)
+    assert (result.code, "[y/N]" in result.err) == (9, False)
+    assert "group `default` cannot be deleted" in result.err
+
+
+def test_help_of_the_members_lists_the_exit_code_of_an_unknown_group(fleet: Cli) -> None:
+    assert "  5  no such group\n" in fleet("groups", "agents", "--help").out
+
+
+def test_name_and_count_are_whole_on_a_narrow_terminal(fleet: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "production-" + "x" * 60
+    assert fleet("groups", "create", name).code == 0
+    assert f"\n{name}  0" in fleet("groups", "list", terminal=True).out

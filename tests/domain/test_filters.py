@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mgmtctl.domain.errors import QuestionError
-from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields
+from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, Fields, OneOf
 from mgmtctl.domain.filters import (
     MAX_NESTING,
     And,
@@ -28,7 +28,9 @@ FIELDS: Fields = {
     "group": NAMES,
     "os.version": VERSION,
     "dateAdd": DATE,
+    "state": OneOf("active", "not active"),
 }
+OPERATORS = "expected one of = != < > ~"
 NOW = 1_700_000_000
 
 
@@ -69,6 +71,11 @@ def a(field: str, operator: str, operand: object) -> Comparison:
         ),
         pytest.param("((name=a))", a("name", "=", "a"), id="parentheses alone are neutral"),
         pytest.param("name=c:\\x!y", a("name", "=", "c:\\x!y"), id="other marks need no quotes"),
+        pytest.param("name=o'brien", a("name", "=", "o'brien"), id="a single quote inside a value"),
+        pytest.param("name=!x", a("name", "=", "!x"), id="a value may begin with a mark of an operator"),
+        pytest.param('state="Not Active"', a("state", "=", "not active"), id="one of a few values, folded"),
+        pytest.param("state=null", a("state", "=", None), id="the absence of one of a few values"),
+        pytest.param("state~act", a("state", "~", "act"), id="a part of one of a few values"),
     ],
 )
 def test_filter_is_read(text: str, tree: object) -> None:
@@ -82,8 +89,26 @@ def test_filter_is_read(text: str, tree: object) -> None:
         pytest.param("nam=x", 1, 1408, "no field `nam`", id="an unknown field"),
         pytest.param("name=a;nam=x", 8, 1408, "no field `nam`", id="an unknown field further on"),
         pytest.param("name", 5, 1407, "expected one of = != < > ~, got the end", id="no operator"),
-        pytest.param("name==x", 6, 1407, "expected a value, got `=`", id="two operators"),
-        pytest.param("name><x", 6, 1407, "expected a value, got `<`", id="two other operators"),
+        pytest.param("name==x", 5, 1409, f"no operator `==`, {OPERATORS}", id="two operators"),
+        pytest.param("name><x", 5, 1409, f"no operator `><`, {OPERATORS}", id="two other operators"),
+        pytest.param("count>=4", 6, 1409, f"no operator `>=`, {OPERATORS}", id="at least"),
+        pytest.param("name= =x", 7, 1407, "expected a value, got `=`", id="two operators apart"),
+        pytest.param("name='x'", 6, 1407, "a value is not quoted by `'`", id="single quotes"),
+        pytest.param("name=x(y)", 7, 1407, "`(` in a value", id="a parenthesis in a bare value"),
+        pytest.param(
+            "state=actve",
+            7,
+            1407,
+            'expected one of active, "not active", got `actve`',
+            id="a value that the field never has",
+        ),
+        pytest.param(
+            'state!="null"',
+            8,
+            1407,
+            'expected one of active, "not active", got `null`',
+            id="null in quotes is no value of a field that has a few",
+        ),
         pytest.param("name=a=b", 7, 1407, "`=` in a value", id="an operator in a bare value"),
         pytest.param("name=", 6, 1407, "expected a value, got the end", id="no value"),
         pytest.param("name=x y", 8, 1407, "expected `;`, `,` or the end, got `y`", id="a blank in a value"),
@@ -115,6 +140,27 @@ def test_unknown_field_has_a_suggestion() -> None:
     with pytest.raises(FilterError) as caught:
         parse_filter("os.versoin=1", FIELDS)
     assert caught.value.fix == "did you mean `os.version`?"
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        pytest.param("state=not active", 'a value with blanks stands in double quotes: "not active"', id="blank"),
+        pytest.param("(id=1,name=a b c);id=2", 'a value with blanks stands in double quotes: "a b c"', id="nested"),
+        pytest.param("name='a b'", 'use double quotes: "a b"', id="single quotes"),
+        pytest.param("name=a and id=1", "write `;` for `and`: `;` is and, `,` is or", id="and"),
+        pytest.param("name=a || id=1", "write `,` for `||`: `;` is and, `,` is or", id="or"),
+        pytest.param("count>=4", "(count>4,count=4)", id="at least"),
+        pytest.param("name==x", "name=x", id="equal in another language"),
+        pytest.param("name=~x", "name~x", id="contains in another language"),
+        pytest.param("name<>", "name!=VALUE", id="unequal in another language"),
+        pytest.param("name=a=b", "put the value in double quotes", id="an operator in a value"),
+    ],
+)  # fmt: skip
+def test_fault_says_what_to_write(text: str, fix: str) -> None:
+    with pytest.raises(FilterError) as caught:
+        parse_filter(text, FIELDS)
+    assert caught.value.fix == fix
 
 
 def test_nesting_is_bounded_and_reported() -> None:

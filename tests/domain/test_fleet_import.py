@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mgmtctl.domain.errors import DeniedError, InvalidError, NotFoundError
-from mgmtctl.domain.fleet_import import MAX_FINDINGS, Agent, Row, Taken, judge, read_fleet
+from mgmtctl.domain.fleet_import import MAX_SHOWN, Agent, Row, Taken, judge, read_fleet
 from mgmtctl.domain.memberships import Groups
 
 NDJSON = b'{"name":"web-1","id":7,"ip":"10.0.0.7","groups":["web","pci"],"folder":null}\n'
 
 
-_NO_OBJECTS = ["1:13 json", "2:2 name", "3:1 json", "4:1 json"]
+_NO_OBJECTS = ["1:13 json", "2:2 name", "3:1 json"]  # equal faults are one
 
 
 def known(groups: Groups) -> None:
@@ -29,7 +29,7 @@ def imported(
 ) -> tuple[list[Agent], list[str]]:
     rows, findings = read_fleet(data, path)
     agents = judge(rows, findings, taken or Taken(), known, lambda folder: folder)
-    return agents, [f"{finding.line}:{finding.column} {finding.rule}" for finding in findings]
+    return agents, [f"{finding.line}:{finding.column} {finding.rule}" for finding in findings.shown()]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_line_breaks_inside_quotes_keep_the_line_of_the_row() -> None:
         pytest.param(b"ip,name\nany,a b\nany,\nany,a\0b\n", ["2:5 name", "3:5 name", "4:5 name"], id="names"),
         pytest.param(b"name\nweb-1\nWEB-1\n", ["3:1 name-twice"], id="a name in another letter case"),
         pytest.param(b"name,id\naa,1\nbb,001\ncc,x\ndd,0\n", ["3:4 id-taken", "4:4 id", "5:4 id"], id="ids"),
-        pytest.param(b'name,groups,ip\naa,"web,x",300.1.1.1\n', ["2:12 ip", "2:4 groups"], id="columns after quotes"),
+        pytest.param(b'name,groups,ip\naa,"web,x",300.1.1.1\n', ["2:4 groups", "2:12 ip"], id="columns after quotes"),
         pytest.param(b'name,groups\naa,"web,web"\nbb,nix\n', ["2:4 groups", "3:4 groups"], id="groups"),
         pytest.param(b"name,ip\naa,10.0.0.7\nbb,10.0.0.7\ncc,any\n", ["3:4 address-taken"], id="an address twice"),
         pytest.param(b'{"name":"aa"\n{"name":1}\n[1]\n7\n', _NO_OBJECTS, id="JSON"),
-        pytest.param(b'{"name":"aa","x":1,"name":"bb","id":true}', ["1:14 header", "1:2 header", "1:32 id"], id="keys"),
+        pytest.param(b'{"name":"aa","x":1,"name":"bb","id":true}', ["1:2 header", "1:14 header", "1:32 id"], id="keys"),
         pytest.param(b'[{"name":"aa"}]', ["1:1 json"], id="a JSON array"),
         pytest.param(b'{"name":' + b"[" * 100_000, ["1:1 json"], id="nested too deep"),
         pytest.param(b'{"name":"aa","id":' + b"9" * 5000 + b"}", ["1:1 json"], id="a number too long"),
@@ -106,9 +106,17 @@ def test_fault_has_its_place(data: bytes, places: list[str]) -> None:
 
 def test_what_the_store_has_is_taken() -> None:
     taken = Taken({"web-1"}, {7}, {"10.0.0.7"})
-    assert imported(b"name,id,ip\nWeb-1,7,10.0.0.7\n", taken=taken)[1] == [
-        "2:1 name-taken", "2:7 id-taken", "2:9 address-taken",
-    ]  # fmt: skip
+    assert imported(b"name,id,ip\nweb-2,7,10.0.0.7\n", taken=taken)[1] == [
+        "2:7 id-taken",
+        "2:9 address-taken",
+    ]
+
+
+def test_agent_that_is_there_is_one_fault_and_not_one_for_each_thing_it_has() -> None:
+    taken = Taken({"web-1"}, {7}, {"10.0.0.7"})
+    assert imported(b"name,id,ip\nWeb-1,7,10.0.0.7\n", taken=taken)[1] == ["2:1 name-taken"]
+    assert imported(b"name,ip\naa,10.0.0.9\naa,10.0.0.9\n")[1] == ["3:1 name-twice"]
+    assert imported(b"name,id\nWeb-1,x\n", taken=taken)[1] == ["2:1 name-taken", "2:7 id"]
 
 
 def test_all_findings_are_in_one_refusal_in_the_order_of_lines() -> None:
@@ -124,12 +132,37 @@ def test_all_findings_are_in_one_refusal_in_the_order_of_lines() -> None:
     )
 
 
-def test_findings_are_bounded_and_counted() -> None:
-    rows, findings = read_fleet(b"name\n" + b"x\n" * (MAX_FINDINGS + 5), "f.csv")
+def refusal(data: bytes) -> InvalidError:
+    rows, findings = read_fleet(data, "f.csv")
     judge(rows, findings, Taken(), known, str)
-    with pytest.raises(InvalidError, match=r"has 1005 faults") as caught:
+    with pytest.raises(InvalidError) as caught:
         findings.refuse()
-    assert len(caught.value.findings) == MAX_FINDINGS
+    return caught.value
+
+
+def test_equal_faults_are_one_with_their_count_and_first_line() -> None:
+    error = refusal(b"name,groups\naa,web\n" + b"".join(b"n%d,linux\n" % number for number in range(20_000)))
+    assert [finding.text() for finding in error.findings] == [
+        "f.csv:3:4: error: group `linux` does not exist (20000 rows, first at line 3) [groups]"
+    ]
+    assert (error.problem, error.why) == ("`f.csv` has 20000 faults, no agent was added", None)
+    assert error.fix == "mgmtctl groups create linux"
+
+
+def test_one_different_fault_does_not_drown() -> None:
+    lines = [b"%d x" % number for number in range(500)]
+    error = refusal(b"name,ip\n" + b",any\n".join(lines) + b",any\nweb-1,300.1.1.1\n")
+    assert len(error.findings) == MAX_SHOWN
+    assert (error.findings[-1].rule, error.findings[-1].line) == ("ip", 502)
+    assert [finding.line for finding in error.findings[:-1]] == list(range(2, MAX_SHOWN + 1))
+    assert error.problem == "`f.csv` has 501 faults, no agent was added"
+    assert error.why == f"{MAX_SHOWN} of 501 different ones are shown"
+
+
+def test_fix_names_each_missing_group_that_can_be_made() -> None:
+    error = refusal(b"name,groups\naa,linux\nbb,mac\ncc,linux\ndd,a; b\n")
+    assert error.fix == "mgmtctl groups create linux; mgmtctl groups create mac"
+    assert refusal(b'name,groups\naa,"web,web"\n').fix is None
 
 
 def test_no_finding_refuses_nothing() -> None:

@@ -145,7 +145,7 @@ def test_members_of_a_group_that_does_not_exist(fleet: Context) -> None:
 def test_deleting_moves_members_and_takes_the_folder(fleet: Context, home: Path) -> None:
     fleet.store.database.execute("UPDATE agents SET group_config_status = 'synced'")
     (deleted,) = groups.delete_groups(fleet, ["web"]).affected
-    assert deleted.record() == {"name": "web", "members": 2, "policies": []}
+    assert deleted.record() == {"name": "web", "members": 2, "fallen": 1, "policies": []}
     found = agents.list_agents(fleet).affected
     assert [(agent.groups, agent.group_config_status) for agent in found] == [
         (("default",), "not synced"), (("pci",), "not synced"), (("default",), "synced"),
@@ -186,7 +186,15 @@ def test_policies_that_may_not_be_read_are_not_named(fleet: Context, actor_with:
     (failure,) = groups.delete_groups(deleter, ["web"]).failed
     assert failure.error.problem == "group `web` is named by policies"
     (deleted,) = groups.delete_groups(deleter, ["web"], force=True).affected
-    assert (deleted.members, deleted.policies) == (0, ())
+    assert (deleted.members, deleted.fallen, deleted.policies) == (0, 0, ())
+
+
+def test_members_that_may_not_be_read_are_not_counted(fleet: Context, actor_with: ActorWith) -> None:
+    deleter = actor_with([allow("group:delete", "group:id:*"), allow("agent:read", "agent:id:002")])
+    (deleted,) = groups.delete_groups(deleter, ["web"], force=True).affected
+    assert (deleted.members, deleted.fallen) == (1, 0)
+    (deleted,) = groups.delete_groups(deleter, ["pci"], force=True).affected
+    assert (deleted.members, deleted.fallen) == (1, 1)
 
 
 def test_deleting_needs_its_right_and_nothing_on_members(fleet: Context, actor_with: ActorWith) -> None:

@@ -148,6 +148,23 @@ def test_leaving_a_group_that_goes_away_falls_back_to_default(agents: AgentStore
     assert states == ["not synced"] * 3 + ["synced"] * 2
 
 
+@pytest.mark.parametrize(
+    ("permitted", "alone"),
+    [
+        pytest.param(EVERYTHING, 2, id="everything"),
+        pytest.param(Scope(values=frozenset({"001", "003"})), 1, id="some ids"),
+        pytest.param(Scope(groups=frozenset({"pci"})), 0, id="another group"),
+        pytest.param(NOTHING, 0, id="nothing"),
+    ],
+)
+def test_agents_without_another_group_are_counted_within_a_scope(
+    agents: AgentStore, permitted: Scope, alone: int
+) -> None:
+    for number, groups in enumerate(("web", "web", "web,pci", "default", "web-2")):
+        add(agents, f"agent-{number}", groups)
+    assert agents.alone_in("web", permitted) == alone
+
+
 def test_group_whose_name_begins_like_another_is_left_alone(agents: AgentStore) -> None:
     add(agents, "aa", "web,web2")
     agents.leave_group("web")
@@ -229,3 +246,18 @@ def test_members_of_one_group_within_a_scope(agents: AgentStore) -> None:
     for permitted, ids in ((EVERYTHING, ["002", "003"]), (scope(groups=["web"]), ["002"]), (NOTHING, [])):
         found, total = agents.list(permitted, ListQuery(limit=1), NOW, group="pci")
         assert ([agent.id for agent in found], total) == (ids[:1], len(ids))
+
+
+def test_one_explicit_id_cannot_use_the_range_up(agents: AgentStore) -> None:
+    agents.claim(7)
+    with pytest.raises(InvalidError) as refused:
+        agents.claim(0, 99_999_999)
+    assert refused.value.fix == "choose one up to `1000007`"
+    assert agents.claim(1) == 8
+
+
+def test_ids_end_where_they_could_not_be_typed_any_more(agents: AgentStore, database: Database) -> None:
+    database.execute("INSERT INTO identifiers VALUES ('agent', 99999998)")
+    assert agents.claim(1) == 99_999_999
+    with pytest.raises(ConflictError, match="no agent ids are left"):
+        agents.claim(1)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mgmtctl.domain.agents import FIELDS, OS_FIELDS, Reports
-from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION
+from mgmtctl.domain.fields import DATE, ID, NAMES, NUMBER, TEXT, VERSION, OneOf
 from mgmtctl.domain.queries import ListQuery, apply_query
 from mgmtctl.domain.scopes import EVERYTHING, Scope
 from mgmtctl.store.agents import AgentStore, NewAgent
@@ -51,6 +51,8 @@ rows = st.fixed_dictionaries(
 
 
 def value_of(kind: str) -> st.SearchStrategy[str]:
+    if isinstance(kind, OneOf):
+        return st.sampled_from([f'"{value}"' for value in kind.values])
     quoted = texts.map(lambda text: f'"{text}"')
     if kind in (ID, NUMBER):
         return st.integers(-1, 6).map(str)
@@ -159,7 +161,8 @@ def test_every_field_and_operator_says_the_same_in_sql_and_in_memory(world: Worl
     kind = FIELDS[field]
     wheres = [f"{field}{operator}null" for operator in ("=", "!=")]
     for operator in ("=", "!=", "~") if kind == NAMES else ("=", "!=", "<", ">", "~"):
-        wheres += [f"{field}{operator}{value}" for value in VALUES[kind]]
+        values = [f'"{value.upper()}"' for value in kind.values] if isinstance(kind, OneOf) else VALUES[kind]
+        wheres += [f"{field}{operator}{value}" for value in values]
     for where in wheres:
         query = ListQuery(where=where)
         assert world.agents.list(EVERYTHING, query, NOW) == apply_query(everything, query, FIELDS, NOW), where
