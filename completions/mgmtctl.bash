@@ -298,7 +298,7 @@ _mgmtctl_at() { # path: what can follow it
         takes='--as:users| --role:roles| --context-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='actions|-|!' ;;
     'agents')
-        words='list show create import set delete key add-group remove-group'
+        words='list show create import set delete summary key add-group remove-group'
         flags='--help'
         takes=''
         arguments='' ;;
@@ -332,6 +332,11 @@ _mgmtctl_at() { # path: what can follow it
         flags='--purge -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
+    'agents summary')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
     'agents key')
         words=''
         flags='--select -o --output --no-headers --color -q --quiet --debug --help'

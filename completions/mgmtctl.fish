@@ -298,7 +298,7 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set takes '--as:users' '--role:roles' '--context-file:/' '--wrap:-' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'actions' '-' '!'
     case 'agents'
-        set commands 'list'\t'List the agents you may read.' 'show'\t'Show agents by name or id.' 'create'\t'Register an agent and show its id and key.' 'import'\t'Register the agents of a file, all or none.' 'set'\t'Change an agent\'s name, address, folder or groups.' 'delete'\t'Delete agents; their folders stay.' 'key'\t'Show the key of an agent.' 'add-group'\t'Put an agent into a group, after the groups it has: the last group wins.' 'remove-group'\t'Take an agent out of a group; without another it belongs to `default`.'
+        set commands 'list'\t'List the agents you may read.' 'show'\t'Show agents by name or id.' 'create'\t'Register an agent and show its id and key.' 'import'\t'Register the agents of a file, all or none.' 'set'\t'Change an agent\'s name, address, folder or groups.' 'delete'\t'Delete agents; their folders stay.' 'summary'\t'Count the agents you may read, by connection and by configuration.' 'key'\t'Show the key of an agent.' 'add-group'\t'Put an agent into a group, after the groups it has: the last group wins.' 'remove-group'\t'Take an agent out of a group; without another it belongs to `default`.'
         set flags '--help'\t'Show the help.'
         set takes 
         set arguments 
@@ -332,6 +332,11 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set flags '--purge'\t'Also remove what was put into their folders.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
         set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'agents'
+    case 'agents summary'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'
+        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '!'
     case 'agents key'
         set commands 
         set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '--help'\t'Show the help.'

@@ -184,6 +184,14 @@ def delete(
     session.done(f"{_verb(session, 'deleted', 'delete')} {gone}", deleted)
 
 
+@noun.read("summary", examples=["mgmtctl agents summary", "mgmtctl agents summary -o json"])
+def summary(session: CliSession) -> None:
+    """Count the agents you may read, by connection and by configuration."""
+    from mgmtctl.operations import agents
+
+    session.show(agents.summarise(session.context).affected[0])
+
+
 @noun.read("key", examples=["mgmtctl agents key web-1", "mgmtctl agents key 001 --select key -o value"])
 def key(session: CliSession, reference: Annotated[str, AgentRef]) -> None:
     """Show the key of an agent."""

@@ -17,6 +17,7 @@ from mgmtctl.domain.agents import (
     BAD_ADDRESS,
     ID_TAKEN,
     NAME_TAKEN,
+    STATUSES,
     Agent,
     FolderClaims,
     check_address,
@@ -71,6 +72,18 @@ class AgentKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """How many agents there are, by status of connection and of group configuration (reference/security.md 10.3)."""
+
+    connection: dict[str, int]
+    configuration: dict[str, int]
+
+    def record(self) -> dict[str, dict[str, int]]:
+        """`{"connection": {STATUS: count}, "configuration": {"synced", "not_synced", "total"}}`."""
+        return {"connection": self.connection, "configuration": self.configuration}
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """The ids of the agents that a file brought, in its order, and what the groups they came into disagree on."""
 
@@ -87,6 +100,19 @@ def list_agents(ctx: Context, agents_list: Selection = None, query: ListQuery | 
     """List agents: those that are named, or all that the caller may read."""
     agents, total = ctx.store.agents.list(agents_list or (), query or ListQuery(), ctx.now())
     return Items(agents, total=total)
+
+
+@operation(needs("agent:read", each("agent:id", "agents_list")), http="GET /agents/summary/status")
+def summarise(ctx: Context, agents_list: Selection = None) -> Items[Summary]:
+    """Count the agents that the caller may read, by connection and by configuration; one item."""
+    rows = ctx.store.agents.tally(agents_list or (), ctx.now())
+    connection = dict.fromkeys((*STATUSES, "total"), 0)
+    configuration = {"synced": 0, "not_synced": 0, "total": 0}
+    for status, configured, count in rows:
+        for counts, name in ((connection, status), (configuration, configured.replace(" ", "_"))):
+            counts[name] += count
+            counts["total"] += count
+    return Items([Summary(connection, configuration)])
 
 
 @operation(

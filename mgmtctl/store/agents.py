@@ -118,6 +118,15 @@ class AgentStore:
             members += f" WHERE agent_id IN ({inside})"
         return dict(self._database.rows(f"{members} GROUP BY group_name", found.condition.parameters))
 
+    def tally(self, selection: Scope | Sequence[str], now: float) -> list[tuple[str, str, int]]:
+        """(status, group_config_status, how many) for these agents; what nobody has is left out."""
+        found, status = agent_queries.source(selection), agent_queries.columns(now)["status"].shown
+        return self._database.rows(
+            f"SELECT {status}, agents.group_config_status, count(*) FROM {found.tables}"
+            f" WHERE {found.condition.sql} GROUP BY 1, 2",
+            found.condition.parameters,
+        )
+
     def members(self, group: str) -> list[str]:
         """The ids of all members of a group, in order."""
         rows = self._database.rows(
