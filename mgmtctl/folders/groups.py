@@ -102,18 +102,34 @@ class GroupFolders:
         with self._shared() as shared, _translated(group):
             _create(group, shared)
 
-    def delete_group(self, group: str) -> None:
-        """Take the group's folder away with everything in it. NotFoundError, ConflictError (1712) for `default`."""
+    @contextlib.contextmanager
+    def deleting_group(self, group: str, problems: list[str]) -> Iterator[None]:
+        """Inside the block the group's folder is out of sight: back again if it fails, taken away if it ends well.
+
+        What then cannot be taken away is told in `problems`; the group is gone all the same. NotFoundError,
+        ConflictError (1712) for `default`.
+        """
         check_group_name(group)
         if group == DEFAULT_GROUP:
             raise ConflictError(f"group `{DEFAULT_GROUP}` cannot be deleted", code=1712)
         doomed = paths.new_name()
-        with self._shared() as shared, _translated(group):
-            if not _is_folder(group, shared):
-                raise NotFoundError("group", group, code=1710)
-            # Renamed first: a kill in between leaves a hidden folder, never half a group.
-            os.rename(group, doomed, src_dir_fd=shared, dst_dir_fd=shared)
-            shutil.rmtree(doomed, dir_fd=shared)
+        with self._shared() as shared:
+            with _translated(group):
+                if not _is_folder(group, shared):
+                    raise NotFoundError("group", group, code=1710)
+                os.rename(group, doomed, src_dir_fd=shared, dst_dir_fd=shared)
+            try:
+                yield
+            except BaseException:
+                os.rename(doomed, group, src_dir_fd=shared, dst_dir_fd=shared)
+                raise
+            try:
+                shutil.rmtree(doomed, dir_fd=shared)
+            except (OSError, RecursionError) as error:
+                why = paths.reason(error) if isinstance(error, OSError) else "it is too deep"
+                problems.append(
+                    f"`{doomed}` in the shared folder, once group `{group}`, cannot be removed: {why}"
+                )
 
     def list_files(self, group: str) -> list[FileInfo]:
         """Every file of the group, sub-folders included, sorted by name; merged.mg and hidden ones too."""

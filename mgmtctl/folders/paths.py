@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mgmtctl.domain.errors import UnavailableError
+from mgmtctl.domain.files import MAX_PARTS
 
 FILE_MODE = 0o660
 FOLDER_MODE = 0o770
+LARGEST_READ = 1 << 30
 # Everything mgmtctl leaves beside real files for a moment begins so; a leading dot keeps it out of merged files.
 STAGING_PREFIX = ".mgmtctl-"
 # File systems stamp with the clock of the last tick: changes nearer together than this may bear the same time.
@@ -100,7 +102,10 @@ def open_step(dir_fd: int, step: str, *, create: bool) -> int:
 
 
 def read_regular(name: str, dir_fd: int, *, limit: int | None = None, single_link: bool = False) -> bytes:
-    """The bytes of a regular file. Raises NotRegularError for anything else, or for what is larger than `limit`."""
+    """The bytes of a regular file. Raises NotRegularError for anything else, or for what is larger than `limit`.
+
+    Without one the limit is LARGEST_READ: shared files have no bound of their own (S 8), memory has.
+    """
     try:
         handle = os.open(name, READ_FLAGS, dir_fd=dir_fd)
     except OSError as error:
@@ -109,6 +114,7 @@ def read_regular(name: str, dir_fd: int, *, limit: int | None = None, single_lin
         raise
     try:
         status = os.fstat(handle)
+        limit = LARGEST_READ if limit is None else limit
         if not stat.S_ISREG(status.st_mode):
             raise NotRegularError("it is not a regular file")
         if single_link and status.st_nlink != 1:
@@ -116,6 +122,8 @@ def read_regular(name: str, dir_fd: int, *, limit: int | None = None, single_lin
         if limit is not None and status.st_size > limit:
             raise NotRegularError(f"it has {status.st_size} bytes, more than {limit}")
         return read_all(handle, status.st_size, limit)
+    except MemoryError:
+        raise NotRegularError("it does not fit into memory") from None
     finally:
         os.close(handle)
 
@@ -203,11 +211,14 @@ def remove_empty_parents(name: str, dir_fd: int) -> None:
 
 
 def walk(dir_fd: int, prefix: str = "") -> Iterator[tuple[str, os.stat_result]]:
-    """Every entry below a folder that is no folder: relative name and status, symlinks as themselves, in no order."""
+    """Every entry below a folder that is no folder: relative name and status, symlinks as themselves, in no order.
+
+    A folder deeper than any shared file may lie is not entered; it comes as an entry itself.
+    """
     with os.scandir(dir_fd) as entries:
         for entry in entries:
             name = prefix + entry.name
-            if entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False) and name.count("/") < MAX_PARTS:
                 with contextlib.suppress(FileNotFoundError), folder(entry.name, dir_fd) as below:
                     yield from walk(below, name + "/")
                 continue

@@ -7,6 +7,7 @@ group moves its members in the same transaction, and refuses while policies name
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,7 @@ def _group(ctx: Context, name: str, count: int, algorithm: str) -> Group:
 
 
 def _delete(ctx: Context, name: str, force: bool) -> DeletedGroup:
-    """Delete one group in one transaction; its folder goes last, so that a failure leaves everything."""
+    """Delete one group in one transaction; its folder is only put aside until the transaction is committed."""
     if name == DEFAULT_GROUP:
         raise ConflictError(f"group `{DEFAULT_GROUP}` cannot be deleted", code=IS_DEFAULT)
     if not ctx.folders.group_exists(name):
@@ -164,13 +165,12 @@ def _delete(ctx: Context, name: str, force: bool) -> DeletedGroup:
         raise ConflictError(
             f"group `{name}` is named by policies{listed}", fix="change them first, or use --force"
         )
-    with ctx.atomic():
+    folder = nullcontext() if ctx.dry_run else ctx.folders.deleting_group(name, ctx.warnings)
+    with folder, ctx.atomic():
         readable = access.scope(ctx, "agent:read", "agent:id")
         members = ctx.store.agents.counts(readable).get(name, 0)
         fallen = ctx.store.agents.alone_in(name, readable)
         ctx.store.agents.leave_group(name)
-        if not ctx.dry_run:
-            ctx.folders.delete_group(name)
     return DeletedGroup(name, members, fallen, visible)
 
 

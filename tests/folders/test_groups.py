@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,9 +95,22 @@ def test_a_taken_name_cannot_be_a_group(folders: Folders, name: str, code: int) 
     assert caught.value.code == code
 
 
+def delete_group(folders: Folders, group: str) -> None:
+    """Delete a group with everything in it; nothing of it may stay."""
+    problems: list[str] = []
+    with folders.deleting_group(group, problems):
+        assert not folders.group_exists(group)
+    assert problems == []
+
+
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "/etc", "a b", "all", ".x", "x" * 129, "a\n", "a\0b"])
 def test_a_bad_group_name_reaches_no_disk(folders: Folders, name: str) -> None:
-    for attempt in (folders.create_group, folders.delete_group, folders.list_files, folders.load_group):
+    for attempt in (
+        folders.create_group,
+        partial(delete_group, folders),
+        folders.list_files,
+        folders.load_group,
+    ):
         with pytest.raises(InvalidError):
             attempt(name)
     assert folders.group_names() == ["default"]
@@ -105,10 +119,10 @@ def test_a_bad_group_name_reaches_no_disk(folders: Folders, name: str) -> None:
 def test_a_deleted_group_is_gone_with_its_files(folders: Folders) -> None:
     folders.create_group("web")
     folders.write_file("web", "packs/a.conf", b"x")
-    folders.delete_group("web")
+    delete_group(folders, "web")
     assert sorted(os.listdir(folders.shared)) == ["ar.conf", "default"]
     with pytest.raises(NotFoundError):
-        folders.delete_group("web")
+        delete_group(folders, "web")
 
 
 def test_deleting_a_group_never_follows_a_symlink_in_it(folders: Folders, tmp_path: Path) -> None:
@@ -116,13 +130,56 @@ def test_deleting_a_group_never_follows_a_symlink_in_it(folders: Folders, tmp_pa
     (tmp_path / "precious" / "file").write_text("x")
     folders.create_group("web")
     (folders.shared / "web" / "out").symlink_to(tmp_path / "precious")
-    folders.delete_group("web")
+    delete_group(folders, "web")
     assert (tmp_path / "precious" / "file").read_text() == "x"
+
+
+def test_a_deletion_that_fails_brings_the_folder_back(folders: Folders) -> None:
+    folders.create_group("web")
+    with pytest.raises(KeyError), folders.deleting_group("web", []):
+        raise KeyError("anything")
+    assert folders.read_file("web", "agent.conf")
+    assert sorted(os.listdir(folders.shared)) == ["ar.conf", "default", "web"]
+
+
+def test_what_cannot_be_removed_is_told_and_the_group_is_gone(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck(*_: object, **__: object) -> None:
+        raise PermissionError(1, "operation not permitted")
+
+    folders.create_group("web")
+    monkeypatch.setattr("shutil.rmtree", stuck)
+    problems: list[str] = []
+    with folders.deleting_group("web", problems):
+        pass
+    assert (folders.group_exists("web"), len(problems)) == (False, 1)
+    assert "once group `web`" in problems[0]
+
+
+def test_a_folder_deeper_than_files_may_lie_is_not_entered(folders: Folders) -> None:
+    folders.create_group("web")
+    place = folders.shared / "web"
+    for _ in range(40):
+        place = place / "a"
+        place.mkdir()
+    (place / "file").write_text("x")
+    deep = [info for info in folders.list_files("web") if info.name != "agent.conf"]
+    assert [(info.name.count("/"), info.problem) for info in deep] == [(16, "it is not a regular file")]
+    assert folders.read_group("web").keys() == {"agent.conf"}
+
+
+def test_a_file_larger_than_memory_is_a_problem_of_its_own(folders: Folders) -> None:
+    folders.create_group("web")
+    with open(folders.shared / "web" / "big", "wb") as file:
+        file.truncate(1 << 40)
+    content = folders.load_group("web")
+    assert (sorted(content.files), [name for name, _ in content.unreadable]) == (["agent.conf"], ["big"])
 
 
 def test_default_cannot_be_deleted(folders: Folders) -> None:
     with pytest.raises(ConflictError) as caught:
-        folders.delete_group("default")
+        delete_group(folders, "default")
     assert caught.value.code == 1712
 
 
