@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
-from mgmtctl.cli.exit_codes import NO, REFUSED
+from mgmtctl.cli.exit_codes import NO, NOT_FOUND, REFUSED, USAGE
 from mgmtctl.cli.options import ActionName
+from mgmtctl.domain.errors import QuestionError
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
@@ -42,12 +43,12 @@ Explain = typer.Option(
         "mgmtctl can-i agent:read agent:id:web-1",
         "mgmtctl can-i agent:restart agent:group:web --as ann --explain",
         "mgmtctl can-i agent:create '*:*:*' --role agents_admin",
-        "mgmtctl can-i agent:read agent:id:001 --context-file account.json --wrap portal",
     ],
     exits={
         0: "yes",
         NO: "no",
-        2: "usage; unknown action, kind, user or role",
+        USAGE: "usage; unknown action, kind, user or role",
+        NOT_FOUND: "unknown agent",
         REFUSED: "the context is refused",
     },
 )
@@ -63,10 +64,17 @@ def can_i(
 ) -> None:
     """Ask whether you, a user, a role or a context login may do an action on a resource.
 
-    Prints yes or no. Asking about others needs the right to read them.
+    Prints yes or no. Asking about others needs the right to read them. With --context-file the question is about a
+    login by that context, of the user that --as names or of any who may use contexts.
     """
     from mgmtctl.operations import decisions
 
+    if role and (as_ is not None or context_file is not None):
+        other = "--as" if as_ is not None else "--context-file"
+        raise QuestionError(
+            f"`--role` and `{other}` exclude each other",
+            why="`--role` asks what the roles by themselves allow, `--as` and `--context-file` what a login may do",
+        )
     service = session.context
     context = _context(session, context_file, wrap)
     answer = decisions.can_i(service, action, resource, as_, role or None, context)
@@ -76,17 +84,16 @@ def can_i(
         session.print("yes" if answer.allowed else "no")
         if explain:
             session.print("\n".join(answer.lines()))
+        elif answer.notes:
+            session.say("\n".join(f"note: {note}" for note in answer.notes))
     session.code = 0 if answer.allowed else NO
 
 
 def _context(session: CliSession, file: str | None, name: str | None) -> AuthContext | None:
-    from mgmtctl.domain.errors import QuestionError
-
     if file is None:
         if name is not None:
             raise QuestionError("`--wrap` needs `--context-file`")
         return None
-    from mgmtctl.domain.auth_context import MAX_BYTES, parse_context, wrap
+    from mgmtctl.cli.documents import read_context
 
-    data, _ = session.read_input(file, MAX_BYTES)
-    return parse_context(data) if name is None else wrap(name, data)
+    return read_context(session, file, name)

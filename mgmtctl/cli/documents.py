@@ -16,6 +16,7 @@ from mgmtctl.domain.findings import ERROR, Finding
 
 if TYPE_CHECKING:
     from mgmtctl.cli.session import CliSession
+    from mgmtctl.domain.auth_context import AuthContext
 
 MAX_BYTES = 256 * 1024
 LONGEST_PLACED = 128 * 1024  # characters; finding the places of a longer text takes too long
@@ -74,6 +75,17 @@ def parse_document(data: bytes, name: str, *, yaml: bool = False) -> Document:
     except InvalidError as error:
         raise _syntax_error(error) from None
     return Document(value, data.decode("utf-8-sig"), name)
+
+
+def read_context(session: CliSession, path: str, wrapped_as: str | None) -> AuthContext:
+    """The authorization context in a file, or on stdin for `-`; `wrapped_as`: its name, when the file is raw."""
+    from mgmtctl.domain.auth_context import parse_context, wrap
+
+    data, name = session.read_input(path)
+    try:
+        return parse_context(data, name) if wrapped_as is None else wrap(wrapped_as, data, name)
+    except InvalidError as error:
+        raise _syntax_error(error) from None
 
 
 def fields(document: Document, known: Mapping[str, type], ignored: Sequence[str] = ()) -> dict[str, Any]:

@@ -25,20 +25,24 @@ if TYPE_CHECKING:
 
 
 def edit(
-    session: CliSession, what: str, read: Callable[[], dict[str, Any]], save: Callable[[Document], None]
+    session: CliSession,
+    noun: str,
+    what: str,
+    read: Callable[[], dict[str, Any]],
+    save: Callable[[Document], None],
 ) -> None:
     """Let the user change what `read` gives, as JSON, and hand it to `save`, again after each refusal he wants to mend.
 
-    `what` names it in messages and in the file's name. QuestionError without a terminal.
+    `what` names it in messages, `noun` in the file's name and the next step. QuestionError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise QuestionError(
-            f"there is no terminal to edit {what} at", fix=f"mgmtctl {what.partition(' ')[0]} set ... -f FILE"
+            f"editing {what} needs a terminal", fix=f"without one: mgmtctl {noun} set ... -f FILE"
         )
     before = read()
     text = json.dumps(before, indent=2, ensure_ascii=False) + "\n"
     with tempfile.TemporaryDirectory(prefix="mgmtctl-") as folder:
-        path = Path(folder, what.replace(" ", "-") + ".json")
+        path = Path(folder, f"{noun}.json")
         path.write_text(text, encoding="utf-8")
         while True:
             _run_editor(path)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.exit_codes import CONFLICT
-from mgmtctl.cli.new_password import GeneratePassword, hand_over, new_password
+from mgmtctl.cli.new_password import EXITS, GeneratePassword, hand_over, new_password
 from mgmtctl.cli.options import PasswordFile, PasswordStdin
 
 ROOT = Noun("", "")
@@ -20,7 +20,7 @@ ROOT = Noun("", "")
         "mgmtctl init --generate-password",
         "mgmtctl init --password-file admin.password",
     ],
-    exits={CONFLICT: "there is a service already"},
+    exits={**EXITS, CONFLICT: "there is a service already"},
 )
 def init(
     session: CliSession,
@@ -44,4 +44,5 @@ def init(
         with bootstrap.create_service(session.settings, reason=session.reason) as ctx:
             setup.initialise(ctx, password)
     hand_over(session, password, generate_password)
-    session.done(f"made a service in `{where}` with the administrator `admin`; next: mgmtctl login -u admin")
+    service = f"a service in `{where}` with the administrator `admin`"
+    session.done(f"made {service}; next: mgmtctl login -u admin", would=f"would make {service}")

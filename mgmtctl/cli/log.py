@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
-from mgmtctl.cli.exit_codes import UNAUTHENTICATED
-from mgmtctl.domain.errors import UnauthenticatedError
+from mgmtctl.cli.exit_codes import NOT_FOUND, UNAUTHENTICATED
+from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ EARLY = 5  # a session is renewed so many seconds before it expires
         "mgmtctl log list --where 'user=admin;status_code>399'",
         "mgmtctl log list --search d8466023fdec3f1310679989d8827eee -o json",
     ],
-    columns=("timestamp", "user", "hash_auth_context", "status_code", "uri"),
+    columns=("timestamp", "user", "status_code", "uri"),
 )
 def list_(session: CliSession) -> None:
     """List the logged requests, the newest first."""
@@ -42,7 +42,7 @@ def list_(session: CliSession) -> None:
 @noun.read(
     "tail",
     examples=["mgmtctl log tail", "mgmtctl log tail -f", "mgmtctl log tail -f -o ndjson"],
-    exits={UNAUTHENTICATED: "not logged in, or the session has expired while following"},
+    exits={UNAUTHENTICATED: "not logged in, or the session has expired while following", NOT_FOUND: None},
 )
 def tail(
     session: CliSession,
@@ -52,13 +52,14 @@ def tail(
     ] = False,
     lines: Annotated[int, typer.Option("--lines", metavar="N", min=0, help="How many to begin with.")] = 10,
 ) -> None:
-    """Show the last requests as lines, the newest last.
+    """Show the last requests as lines, the newest last; with -o ndjson as objects.
 
     With MGMTCTL_USER and MGMTCTL_PASSWORD_FILE following logs in again before the session expires; with any other
     session it ends with it.
     """
     from mgmtctl.operations import request_log
 
+    _check_format(session, follow)
     ctx = session.context
     follower = request_log.follow_requests(ctx, last=lines)
     _print(session, follower.recent)
@@ -70,13 +71,23 @@ def tail(
         time.sleep(PAUSE)
 
 
+def _check_format(session: CliSession, follow: bool) -> None:
+    """QuestionError for a form that lines have not, or that would need an end."""
+    asked = session.output.asked
+    if asked not in (None, "ndjson", "json"):
+        raise QuestionError(f"lines cannot be shown as `{asked}`", fix="-o ndjson, or `mgmtctl log list`")
+    if asked == "json" and follow:
+        raise QuestionError("one JSON array has an end, following has none", fix="-o ndjson")
+
+
 def _print(session: CliSession, entries: Iterable[LogEntry]) -> None:
-    import json
     import sys
 
-    for entry in entries:
-        asked_json = session.output.asked in ("json", "ndjson")
-        session.print(json.dumps(entry.record()) if asked_json else entry.line())
+    if session.output.asked:
+        session.output.many([entry.record() for entry in entries])
+    else:
+        for entry in entries:
+            session.print(entry.line())
     sys.stdout.flush()
 
 

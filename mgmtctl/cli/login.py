@@ -7,7 +7,7 @@ from typing import Annotated
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.credentials import PrintToken, credentials, keep, summary
-from mgmtctl.cli.exit_codes import DENIED, UNAUTHENTICATED
+from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NOT_FOUND, UNAUTHENTICATED
 from mgmtctl.cli.options import PasswordFile, PasswordStdin, UserOption
 
 ROOT = Noun("", "")
@@ -18,7 +18,9 @@ ROOT = Noun("", "")
     examples=["mgmtctl login -u admin", "mgmtctl login -u admin --password-file admin.password"],
     exits={
         UNAUTHENTICATED: "wrong user name or password",
+        NOT_FOUND: None,
         DENIED: "too many failed logins, blocked for a while",
+        CONFIGURATION: "the password file is refused, or bad configuration",
     },
 )
 def login(

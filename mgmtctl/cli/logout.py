@@ -8,12 +8,17 @@ from typing import Annotated
 import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
+from mgmtctl.cli.exit_codes import CONFLICT, DENIED, NOT_FOUND, REFUSED
 from mgmtctl.domain.errors import UnauthenticatedError
 
 ROOT = Noun("", "")
 
 
-@ROOT.write("logout", examples=["mgmtctl logout", "mgmtctl logout --all"])
+@ROOT.write(
+    "logout",
+    examples=["mgmtctl logout", "mgmtctl logout --all"],
+    exits={NOT_FOUND: None, DENIED: None, REFUSED: None, CONFLICT: None},
+)
 def logout(
     session: CliSession,
     everywhere: Annotated[
@@ -39,7 +44,10 @@ def logout(
         operations.log_out(ctx)
     if stored is not None and ctx.actor is not None and digest(stored) == ctx.actor.session:
         _forget(session)
-    session.done("every session of the user has ended" if everywhere else "logged out")
+    if everywhere:
+        session.done("every session of the user has ended", would="would end every session of the user")
+    else:
+        session.done("logged out", would="would log out")
 
 
 def _forget(session: CliSession) -> None:

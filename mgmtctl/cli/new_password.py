@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import typer
 
+from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NOT_FOUND, REFUSED, UNAUTHENTICATED
 from mgmtctl.cli.session import CliSession
 from mgmtctl.domain.errors import QuestionError
+from mgmtctl.domain.users import PASSWORD_RULE
 
+# The exit codes of a command that needs no session and sets a password (see `commands.Command.exits`).
+EXITS: dict[int, str | None] = {
+    UNAUTHENTICATED: None,
+    NOT_FOUND: None,
+    DENIED: None,
+    REFUSED: "the password breaks a rule",
+    CONFIGURATION: "the password file is refused, or bad configuration",
+}
 GeneratePassword = typer.Option(
     "--generate-password", help="Make up a password and print it, this once.", show_default=False
 )
@@ -17,6 +28,8 @@ GeneratePassword = typer.Option(
 def new_password(session: CliSession, file: Path | None, stdin: bool, generate: bool) -> str:
     """The password to set. QuestionError for sources that exclude each other, or none without a terminal."""
     if not generate:
+        if file is None and not stdin and sys.stdin.isatty():
+            session.say(f"a password has {PASSWORD_RULE}")
         return session.read_password("New password", file, stdin, confirm=True)
     if file is not None or stdin:
         raise QuestionError("`--generate-password` goes with no other source of a password")

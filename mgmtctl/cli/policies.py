@@ -31,23 +31,23 @@ def list_(session: CliSession) -> None:
     """List the policies you may read."""
     from mgmtctl.operations import policies
 
-    session.show(policies.list_policies(session.context, query=session.query))
+    session.show(single.readable(session, policies.list_policies(session.context, query=session.query)))
 
 
 @noun.read("show", examples=["mgmtctl policies show agents_read -o yaml"], columns=COLUMNS, exits=SOME)
 def show(session: CliSession, policy: Annotated[list[str], PolicyRefs]) -> None:
-    """Show policies with all their blocks, and the ids of the roles that have them."""
+    """Show policies with all their blocks, and the roles that have them (as ids in JSON)."""
     from mgmtctl.operations import policies
 
     found = policies.list_policies(session.context, session.refs(policy))
-    session.show(single.unwrapped(found, policy))
+    session.show(single.unwrapped(single.readable(session, found, _page), policy))
 
 
 @noun.write(
     "create",
     examples=[
         "mgmtctl policies create web-read --allow agent:read --on agent:group:web",
-        "mgmtctl policies create no-restart --deny agent:restart,agent:upgrade --on agent:id:001,agent:id:002",
+        "mgmtctl policies create calm --deny agent:restart --on agent:group:db",
         "mgmtctl policies create web-team -f web-team.yaml",
     ],
 )
@@ -87,7 +87,8 @@ def create(
 
         document = read_document(session, file, yaml=True)
         policy = document.given_to(lambda value: policies.create_policy(context, name, value))
-    session.done(f"created policy `{policy.name}` with id {policy.policy.id}", policy)
+    text = f"policy `{policy.name}` with id {policy.policy.id}"
+    session.done(f"created {text}", policy, would=f"would create {text}")
 
 
 @noun.write(
@@ -107,6 +108,8 @@ def set_(
     """
     from mgmtctl.operations import policies
 
+    others = "`mgmtctl roles add-policy` and `remove-policy` change which roles have it"
+    single.require_some(name is not None or file is not None, others)
     context, risks = session.context, accepted(accept_risk)
     if file is None:
         changed = policies.update_policy(context, policy, name, accept_risk=risks)
@@ -117,7 +120,7 @@ def set_(
         changed = document.given_to(
             lambda value: policies.update_policy(context, policy, name, value, accept_risk=risks)
         )
-    session.done(f"changed policy `{changed.name}`", changed)
+    single.tell_changed(session, f"policy `{changed.value.name}`", changed)
 
 
 @noun.write("edit", examples=["mgmtctl policies edit web-team"])
@@ -141,9 +144,9 @@ def edit(
         changed = document.given_to(
             lambda value: policies.update_policy(context, policy, name, value, accept_risk=risks)
         )
-        session.done(f"changed policy `{changed.name}`", changed)
+        single.tell_changed(session, f"policy `{changed.value.name}`", changed)
 
-    editor.edit(session, f"policies {policy}", read, save)
+    editor.edit(session, "policies", f"policy `{policy}`", read, save)
 
 
 @noun.write(
@@ -161,9 +164,18 @@ def delete(
     from mgmtctl.operations import policies
 
     references, context = session.refs(policy), session.context
-    session.confirm(f"delete policy {', '.join(references)}")
+    session.confirm(f"delete {single.several('policy', 'policies', references)}")
     deleted = policies.delete_policies(context, references, accepted(accept_risk))
-    session.done(f"deleted {len(deleted.affected)} of {len(references)} policies", deleted)
+    single.tell_deleted(session, "policy", "policies", deleted)
+
+
+def _page(policy: single.Row) -> str:
+    """The policy on a terminal: each action and each resource of its blocks on a line."""
+    parts = [single.sheet([("id", policy["id"]), ("name", policy["name"]), ("roles", policy["roles"])])]
+    for name, block in policy["blocks"].items():
+        rows = [(key, block[key]) for key in ("effect", "actions", "resources")]
+        parts += [f"block {name}", single.sheet(rows, "  ")]
+    return "\n".join(parts)
 
 
 def _block(allow: str | None, deny: str | None, on: str | None) -> dict[str, object]:

@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 from mgmtctl.cli.commands import CliSession, Noun
-from mgmtctl.cli.new_password import GeneratePassword, hand_over, new_password
+from mgmtctl.cli.exit_codes import CONFLICT
+from mgmtctl.cli.new_password import EXITS, GeneratePassword, hand_over, new_password
 from mgmtctl.cli.options import PasswordFile, PasswordStdin
 
 ROOT = Noun("", "")
 
 
 @ROOT.write(
-    "recover", examples=["mgmtctl recover", "mgmtctl recover --generate-password --reason 'password lost'"]
+    "recover",
+    examples=["mgmtctl recover", "mgmtctl recover --generate-password --reason 'password lost'"],
+    exits={**EXITS, CONFLICT: None},
 )
 def recover(
     session: CliSession,
@@ -31,4 +34,7 @@ def recover(
     password = new_password(session, password_file, password_stdin, generate_password)
     setup.recover(ctx, password)
     hand_over(session, password, generate_password)
-    session.done("the administrator has the new password; all sessions have ended")
+    session.done(
+        "the administrator has the new password; all sessions have ended",
+        would="would give the administrator the new password and end all sessions",
+    )

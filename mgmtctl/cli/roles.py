@@ -15,7 +15,7 @@ from mgmtctl.cli.risks import AcceptRisk, accepted
 noun = Noun("roles", "Roles, and the policies and rules they are linked to.")
 
 SOME = {PARTLY: "some failed (they are listed)"}
-COLUMNS = ("id", "name", "policies", "users", "rules")
+COLUMNS = ("id", "name", "users", "rules", "policies")
 FIELDS = {"policies": list, "rules": list}
 NewNameOption = typer.Option("--name", metavar="NAME", help="The new name.", show_default=False)
 RecordFile = typer.Option(
@@ -34,16 +34,16 @@ def list_(session: CliSession) -> None:
     """List the roles you may read."""
     from mgmtctl.operations import roles
 
-    session.show(roles.list_roles(session.context, query=session.query))
+    session.show(single.readable(session, roles.list_roles(session.context, query=session.query)))
 
 
 @noun.read("show", examples=["mgmtctl roles show readonly -o yaml"], columns=COLUMNS, exits=SOME)
 def show(session: CliSession, role: Annotated[list[str], RoleRefs]) -> None:
-    """Show roles with the ids of their policies, users and rules."""
+    """Show roles with their policies, users and rules (as ids in JSON)."""
     from mgmtctl.operations import roles
 
     found = roles.list_roles(session.context, session.refs(role))
-    session.show(single.unwrapped(found, role))
+    session.show(single.unwrapped(single.readable(session, found, _page), role))
 
 
 @noun.write("create", examples=["mgmtctl roles create web-team"])
@@ -52,7 +52,8 @@ def create(session: CliSession, name: Annotated[str, NewName]) -> None:
     from mgmtctl.operations import roles
 
     role = roles.create_role(session.context, name)
-    session.done(f"created role `{role.name}` with id {role.id}", role)
+    text = f"role `{role.name}` with id {role.id}"
+    session.done(f"created {text}", role, would=f"would create {text}")
 
 
 @noun.write(
@@ -71,13 +72,15 @@ def set_(
     """
     from mgmtctl.operations import roles
 
+    others = "`mgmtctl roles add-policy`, `remove-policy`, `add-rule` and `remove-rule` change the rest"
+    single.require_some(name is not None or file is not None, others)
     given: dict[str, Any] = {}
     if file is not None:
         from mgmtctl.cli.documents import fields, read_document
 
         given = fields(read_document(session, file), FIELDS, ("id", "name", "users"))
     changed = roles.update_role(session.context, role, name, **given, accept_risk=accepted(accept_risk))
-    session.done(f"changed role `{changed.name}`", changed)
+    single.tell_changed(session, f"role `{changed.value.name}`", changed)
 
 
 @noun.write("edit", examples=["mgmtctl roles edit web-team"])
@@ -99,9 +102,9 @@ def edit(
     def save(document: documents.Document) -> None:
         given = documents.fields(document, {"name": str, **FIELDS})
         changed = roles.update_role(context, role, **given, accept_risk=risks)
-        session.done(f"changed role `{changed.name}`", changed)
+        single.tell_changed(session, f"role `{changed.value.name}`", changed)
 
-    editor.edit(session, f"roles {role}", read, save)
+    editor.edit(session, "roles", f"role `{role}`", read, save)
 
 
 @noun.write(
@@ -119,9 +122,10 @@ def delete(
     from mgmtctl.operations import roles
 
     references, context = session.refs(role), session.context
-    session.confirm(f"delete role {', '.join(references)}")
-    deleted = roles.delete_roles(context, references, accepted(accept_risk))
-    session.done(f"deleted {len(deleted.affected)} of {len(references)} roles", deleted)
+    session.confirm(f"delete {single.several('role', 'roles', references)}")
+    single.tell_deleted(
+        session, "role", "roles", roles.delete_roles(context, references, accepted(accept_risk))
+    )
 
 
 @noun.write("add-policy", examples=["mgmtctl roles add-policy web-team agents_read web-files"], exits=SOME)
@@ -135,7 +139,7 @@ def add_policy(
     from mgmtctl.operations import roles
 
     changed = roles.link_policies(session.context, role, session.refs(policy), accepted(accept_risk))
-    session.done(f"changed the policies of role `{role}`", single.changed(changed))
+    single.tell_linked(session, "role", "policy", "policies", changed, "has {} already")
 
 
 @noun.write("remove-policy", examples=["mgmtctl roles remove-policy web-team agents_read"], exits=SOME)
@@ -149,7 +153,7 @@ def remove_policy(
     from mgmtctl.operations import roles
 
     changed = roles.unlink_policies(session.context, role, session.refs(policy), accepted(accept_risk))
-    session.done(f"changed the policies of role `{role}`", single.changed(changed))
+    single.tell_linked(session, "role", "policy", "policies", changed, "does not have {}")
 
 
 @noun.write("add-rule", examples=["mgmtctl roles add-rule web-team staff-of-web"], exits=SOME)
@@ -160,7 +164,7 @@ def add_rule(
     from mgmtctl.operations import roles
 
     changed = roles.link_rules(session.context, role, session.refs(rule))
-    session.done(f"changed the rules of role `{role}`", single.changed(changed))
+    single.tell_linked(session, "role", "rule", "rules", changed, "has {} already")
 
 
 @noun.write("remove-rule", examples=["mgmtctl roles remove-rule web-team staff-of-web"], exits=SOME)
@@ -171,4 +175,9 @@ def remove_rule(
     from mgmtctl.operations import roles
 
     changed = roles.unlink_rules(session.context, role, session.refs(rule))
-    session.done(f"changed the rules of role `{role}`", single.changed(changed))
+    single.tell_linked(session, "role", "rule", "rules", changed, "does not have {}")
+
+
+def _page(role: single.Row) -> str:
+    """The role on a terminal: each policy, user and rule on a line."""
+    return single.sheet([(name, role[name]) for name in COLUMNS])

@@ -30,16 +30,16 @@ def list_(session: CliSession) -> None:
     """List the rules you may read."""
     from mgmtctl.operations import rules
 
-    session.show(rules.list_rules(session.context, query=session.query))
+    session.show(single.readable(session, rules.list_rules(session.context, query=session.query)))
 
 
 @noun.read("show", examples=["mgmtctl rules show wui_stacka_admin -o json"], columns=COLUMNS, exits=SOME)
 def show(session: CliSession, rule: Annotated[list[str], RuleRefs]) -> None:
-    """Show rules with their expressions, and the ids of the roles they lead to."""
+    """Show rules with their expressions, and the roles they lead to (as ids in JSON)."""
     from mgmtctl.operations import rules
 
     found = rules.list_rules(session.context, session.refs(rule))
-    session.show(single.unwrapped(found, rule))
+    session.show(single.unwrapped(single.readable(session, found, _page, hidden="rule"), rule))
 
 
 @noun.write("create", examples=["mgmtctl rules create staff-of-web -f staff.json"])
@@ -54,7 +54,8 @@ def create(session: CliSession, name: Annotated[str, NewName], file: Annotated[s
     context = session.context
     document = read_document(session, file)
     rule = document.given_to(lambda value: rules.create_rule(context, name, value))
-    session.done(f"created rule `{rule.name}` with id {rule.id}", rule)
+    text = f"rule `{rule.name}` with id {rule.id}"
+    session.done(f"created {text}", rule, would=f"would create {text}")
 
 
 @noun.write(
@@ -73,6 +74,8 @@ def set_(
     """
     from mgmtctl.operations import rules
 
+    others = "`mgmtctl roles add-rule` and `remove-rule` change where it leads"
+    single.require_some(name is not None or file is not None, others)
     context = session.context
     if file is None:
         changed = rules.update_rule(context, rule, name)
@@ -81,7 +84,7 @@ def set_(
 
         document = read_document(session, file)
         changed = document.given_to(lambda value: rules.update_rule(context, rule, name, value))
-    session.done(f"changed rule `{changed.name}`", changed)
+    single.tell_changed(session, f"rule `{changed.value.name}`", changed)
 
 
 @noun.write("edit", examples=["mgmtctl rules edit staff-of-web"])
@@ -99,9 +102,9 @@ def edit(session: CliSession, rule: Annotated[str, RuleRef]) -> None:
     def save(document: documents.Document) -> None:
         name = documents.text_field(document, "name")
         changed = document.given_to(lambda value: rules.update_rule(context, rule, name, value))
-        session.done(f"changed rule `{changed.name}`", changed)
+        single.tell_changed(session, f"rule `{changed.value.name}`", changed)
 
-    editor.edit(session, f"rules {rule}", read, save)
+    editor.edit(session, "rules", f"rule `{rule}`", read, save)
 
 
 @noun.write(
@@ -115,6 +118,17 @@ def delete(session: CliSession, rule: Annotated[list[str], RuleRefs]) -> None:
     from mgmtctl.operations import rules
 
     references, context = session.refs(rule), session.context
-    session.confirm(f"delete rule {', '.join(references)}")
-    deleted = rules.delete_rules(context, references)
-    session.done(f"deleted {len(deleted.affected)} of {len(references)} rules", deleted)
+    session.confirm(f"delete {single.several('rule', 'rules', references)}")
+    single.tell_deleted(session, "rule", "rules", rules.delete_rules(context, references))
+
+
+def _page(rule: single.Row) -> str:
+    """The rule on a terminal, its expressions as JSON that can be read."""
+    import json
+
+    expressions = rule["rules"][0] if len(rule["rules"]) == 1 else rule["rules"]
+    text = json.dumps(expressions, ensure_ascii=False, indent=2)
+    head = single.sheet([("id", rule["id"]), ("name", rule["name"]), ("roles", rule["roles"])])
+    return f"{head}\n{'rule' if len(rule['rules']) == 1 else 'rules'}\n" + "\n".join(
+        f"  {line}" for line in text.split("\n")
+    )

@@ -9,7 +9,7 @@ import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.credentials import PrintToken, credentials, keep, summary
-from mgmtctl.cli.exit_codes import DENIED, REFUSED, UNAUTHENTICATED
+from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NOT_FOUND, REFUSED, UNAUTHENTICATED
 from mgmtctl.cli.options import PasswordFile, PasswordStdin, UserOption
 from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
@@ -53,9 +53,12 @@ CommandLine = typer.Argument(
         "mgmtctl run-as -u wui --context-file context.json -- agents list",
     ],
     exits={
+        0: "done; with a COMMAND every code is that of the command",
         UNAUTHENTICATED: "wrong user name or password",
+        NOT_FOUND: None,
         DENIED: "the user may not use contexts, or logins are blocked",
         REFUSED: "the context is refused",
+        CONFIGURATION: "the password file is refused, or bad configuration",
     },
 )
 def run_as(
@@ -74,12 +77,15 @@ def run_as(
     The user's own password is asked for, never the stored session used; the user's own roles do not count. With a
     command, that one command line runs under the session, in this process, and no session is stored. An explanation
     shows the rules that the stored session may read, or without one the new session.
+
+    The web interface's user `wui` may use contexts, but has no password until `mgmtctl users set-password wui`.
     """
+    from mgmtctl.cli.documents import read_context
     from mgmtctl.operations import login as operations
 
     if context_file == "-" and password_stdin:
         raise QuestionError("context and password cannot both come from stdin", fix="--password-file")
-    context = _read_context(session, context_file, wrap)
+    context = read_context(session, context_file, wrap)
     ctx = session.open()
     name, password = credentials(session, user, password_file, password_stdin)
     given = operations.run_as(ctx, name, password, context)
@@ -92,13 +98,6 @@ def run_as(
     elif not explain:
         keep(session, given, print_token)
         session.done(summary(given), None if print_token else given)
-
-
-def _read_context(session: CliSession, path: str, wrap: str | None) -> AuthContext:
-    from mgmtctl.domain import auth_context
-
-    data, _ = session.read_input(path)
-    return auth_context.parse_context(data) if wrap is None else auth_context.wrap(wrap, data)
 
 
 def _run(ctx: Context, session: CliSession, given: Login, command: list[str]) -> None:

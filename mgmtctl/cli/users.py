@@ -40,7 +40,7 @@ def list_(session: CliSession) -> None:
     """List the users you may read."""
     from mgmtctl.operations import users
 
-    session.show(users.list_users(session.context, query=session.query))
+    session.show(single.readable(session, users.list_users(session.context, query=session.query)))
 
 
 @noun.read(
@@ -50,11 +50,11 @@ def list_(session: CliSession) -> None:
     exits=SOME,
 )
 def show(session: CliSession, user: Annotated[list[str], UserRefs]) -> None:
-    """Show users with the ids of their roles; never a password."""
+    """Show users with their roles (as ids in JSON); never a password."""
     from mgmtctl.operations import users
 
     found = users.list_users(session.context, session.refs(user))
-    session.show(single.unwrapped(found, user))
+    session.show(single.unwrapped(single.readable(session, found), user))
 
 
 @noun.write(
@@ -82,13 +82,17 @@ def create(
     password_stdin: Annotated[bool, PasswordStdin] = False,
     generate: Annotated[bool, Generate] = False,
 ) -> None:
-    """Create a user. The password is asked for at a terminal, read from a file or stdin, or generated."""
+    """Create a user. The password is asked for at a terminal, read from a file or stdin, or generated.
+
+    A password has 8 to 64 characters, among them a lower-case letter, an upper-case letter, a digit and a symbol.
+    """
     from mgmtctl.operations import users
 
     context = session.context
     password = _password(session, password_file, password_stdin, generate)
     user = users.create_user(context, name, password, role or (), allow_run_as)
-    _done(session, f"created user `{user.name}` with id {user.id}", user, password if generate else None)
+    text = f"user `{user.name}` with id {user.id}"
+    _done(session, f"created {text}", f"would create {text}", user, password if generate else None)
 
 
 @noun.write("set", examples=["mgmtctl users set ann --name anna", "mgmtctl users set ann -f ann.json"])
@@ -105,13 +109,15 @@ def set_(
     """
     from mgmtctl.operations import users
 
+    others = "`mgmtctl users add-role`, `remove-role`, `allow-run-as` and `set-password` change the rest"
+    single.require_some(name is not None or file is not None, others)
     given: dict[str, Any] = {}
     if file is not None:
         from mgmtctl.cli.documents import fields, read_document
 
         given = fields(read_document(session, file), FIELDS, ("id", "username"))
     changed = users.update_user(session.context, user, name=name, **given, accept_risk=accepted(accept_risk))
-    session.done(f"changed user `{changed.name}`", changed)
+    single.tell_changed(session, f"user `{changed.value.name}`", changed)
 
 
 @noun.write("edit", examples=["mgmtctl users edit ann"])
@@ -134,9 +140,9 @@ def edit(
         given = documents.fields(document, {"username": str, **FIELDS})
         name = given.pop("username", None)
         changed = users.update_user(context, user, name=name, **given, accept_risk=risks)
-        session.done(f"changed user `{changed.name}`", changed)
+        single.tell_changed(session, f"user `{changed.value.name}`", changed)
 
-    editor.edit(session, f"users {user}", read, save)
+    editor.edit(session, "users", f"user `{user}`", read, save)
 
 
 @noun.write(
@@ -154,9 +160,10 @@ def delete(
     from mgmtctl.operations import users
 
     references, context = session.refs(user), session.context
-    session.confirm(f"delete user {', '.join(references)}")
-    deleted = users.delete_users(context, references, accepted(accept_risk))
-    session.done(f"deleted {len(deleted.affected)} of {len(references)} users", deleted)
+    session.confirm(f"delete {single.several('user', 'users', references)}")
+    single.tell_deleted(
+        session, "user", "users", users.delete_users(context, references, accepted(accept_risk))
+    )
 
 
 @noun.write("add-role", examples=["mgmtctl users add-role ann readonly agents_admin"], exits=SOME)
@@ -170,7 +177,7 @@ def add_role(
     from mgmtctl.operations import users
 
     changed = users.link_roles(session.context, user, session.refs(role), accepted(accept_risk))
-    session.done(f"changed the roles of user `{user}`", single.changed(changed))
+    single.tell_linked(session, "user", "role", "roles", changed, "has {} already")
 
 
 @noun.write("remove-role", examples=["mgmtctl users remove-role ann agents_admin"], exits=SOME)
@@ -184,7 +191,7 @@ def remove_role(
     from mgmtctl.operations import users
 
     changed = users.unlink_roles(session.context, user, session.refs(role), accepted(accept_risk))
-    session.done(f"changed the roles of user `{user}`", single.changed(changed))
+    single.tell_linked(session, "user", "role", "roles", changed, "does not have {}")
 
 
 @noun.write(
@@ -207,7 +214,8 @@ def set_password(
     context = session.context
     password = _password(session, password_file, password_stdin, generate)
     changed = users.update_user(context, user, password=password)
-    _done(session, f"changed the password of user `{changed.name}`", changed, password if generate else None)
+    text = f"the password of user `{changed.value.name}`"
+    _done(session, f"changed {text}", f"would change {text}", changed, password if generate else None)
 
 
 @noun.write(
@@ -225,7 +233,12 @@ def allow_run_as(
     from mgmtctl.operations import users
 
     changed = users.set_run_as(session.context, user, not off)
-    session.done(f"user `{changed.name}` may {'not ' if off else ''}use authorization contexts", changed)
+    who, negation = f"user `{changed.value.name}`", "not " if off else ""
+    if changed.changes:
+        rest = f"{negation}be allowed to use authorization contexts"
+        session.done(f"{who} may {negation}use authorization contexts", changed, would=f"{who} would {rest}")
+    else:
+        session.done(f"nothing to change: {who} may {negation}use authorization contexts", changed)
 
 
 def _password(session: CliSession, file: Path | None, stdin: bool, generate: bool) -> str:
@@ -234,10 +247,10 @@ def _password(session: CliSession, file: Path | None, stdin: bool, generate: boo
     return new_password(session, file, stdin, generate)
 
 
-def _done(session: CliSession, text: str, user: Any, generated: str | None) -> None:
+def _done(session: CliSession, text: str, would: str, user: Any, generated: str | None) -> None:
     """Tell what was done, and the generated password: by itself on stdout, or in the record that was asked for."""
     if generated is None or session.dry_run:
-        session.done(text, user)
+        session.done(text, user, would=would)
     elif session.output.asked is not None:
         session.done(text, {**user.record(), "password": generated})
     else:

@@ -18,6 +18,7 @@ MAX_BYTES = 256 * 1024
 MAX_LEVELS = 64
 MAX_NODES = 20_000
 MAX_DIGITS = 1_000
+CONTEXT = "authorization context"
 MAX_SAID = 40  # characters of a refused text that a message repeats
 
 TOO_LARGE = 413  # error code of a document with too many bytes, as the HTTP status for it
@@ -42,23 +43,24 @@ class AuthContext:
         return name if isinstance(name, str) else ""
 
 
-def parse_context(data: bytes, *, accept_raw: bool = False) -> AuthContext:
+def parse_context(data: bytes, what: str = CONTEXT, *, accept_raw: bool = False) -> AuthContext:
     """The context that `data` (UTF-8 JSON, at most 256 KiB) holds; `accept_raw` lifts the need of `name` and `auth`.
 
-    InvalidError: not strict JSON (code 1018), too many bytes (413), levels or values, or not of the required form.
+    `what` names it in messages, as a file does. InvalidError: not strict JSON (code 1018), too many bytes (413), levels
+    or values, or not of the required form.
     """
-    document = _context_object(data, MAX_LEVELS)
+    document = _context_object(data, what, MAX_LEVELS)
     if not accept_raw:
-        _check_form(document)
+        _check_form(document, what)
     return AuthContext(document, context_id(document))
 
 
-def wrap(name: str, data: bytes) -> AuthContext:
+def wrap(name: str, data: bytes, what: str = CONTEXT) -> AuthContext:
     """The raw account document `data` as a context: `{"name": name, "auth": document}`. InvalidError likewise."""
     if not _is_unicode(name):
         raise InvalidError("the name of a context is not valid Unicode", code=NOT_JSON)
-    document: dict[str, object] = {"name": name, "auth": _context_object(data, MAX_LEVELS - 1)}
-    _check_nodes(document, "authorization context", MAX_NODES)
+    document: dict[str, object] = {"name": name, "auth": _context_object(data, what, MAX_LEVELS - 1)}
+    _check_nodes(document, what, MAX_NODES)
     return AuthContext(document, context_id(document))
 
 
@@ -94,15 +96,14 @@ def load_json(
     return document
 
 
-def _context_object(data: bytes, max_levels: int) -> dict[str, object]:
-    what = "authorization context"
+def _context_object(data: bytes, what: str, max_levels: int) -> dict[str, object]:
     document = load_json(data, what, max_bytes=MAX_BYTES, max_levels=max_levels, max_nodes=MAX_NODES)
     if not isinstance(document, dict):
         raise InvalidError(f"{what}: expected an object, got {json_type(document)}", code=NOT_JSON)
     return document
 
 
-def _check_form(document: dict[str, object]) -> None:
+def _check_form(document: dict[str, object], what: str) -> None:
     faults = [
         f"`{key}` is missing" if key not in document else f"`{key}` is {json_type(document[key])}"
         for key, kind in (("name", str), ("auth", dict))
@@ -110,7 +111,7 @@ def _check_form(document: dict[str, object]) -> None:
     ]
     if faults:
         raise InvalidError(
-            f"authorization context: {' and '.join(faults)}; expected `name` (text) and `auth` (an object)",
+            f"{what}: {' and '.join(faults)}; a context has `name` (text) and `auth` (an object)",
             fix="for an account document as another system shows it, `--wrap NAME` puts it under `auth`",
         )
 

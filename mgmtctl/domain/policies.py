@@ -68,6 +68,16 @@ def blocks_record(blocks: Iterable[Block]) -> dict[str, dict[str, object]]:
     return {block.name: block.record() for block in blocks}
 
 
+def block_changes(before: Iterable[Block], after: Iterable[Block]) -> tuple[str, ...]:
+    """Which blocks were added, changed and removed, in words."""
+    old, new = ({block.name: block for block in blocks} for blocks in (before, after))
+    return (
+        *(f"block `{name}` added" for name in new if name not in old),
+        *(f"block `{name}` changed" for name, block in new.items() if name in old and old[name] != block),
+        *(f"block `{name}` removed" for name in old if name not in new),
+    )
+
+
 def parse_policy(document: object, name: str) -> tuple[Block, ...]:
     """The blocks of a policy document; a block without a name is called `name`. InvalidError with findings.
 

@@ -13,6 +13,10 @@ NAME_CHARACTERS = LETTERS | DIGITS | frozenset("_.%-")
 MAX_NAME = 64
 MIN_PASSWORD = 8
 MAX_PASSWORD = 64
+PASSWORD_RULE = (
+    f"{MIN_PASSWORD} to {MAX_PASSWORD} characters, among them a lower-case letter, an upper-case letter, "
+    "a digit and a symbol"
+)
 FIRST_OWN_ID = 100
 ADMIN_ID = 1
 WEB_INTERFACE_ID = 2

@@ -8,7 +8,7 @@ never out of the verdict.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.actions import action as catalogued
@@ -20,10 +20,14 @@ from mgmtctl.domain.users import WEB_INTERFACE_ID
 from mgmtctl.operations import access, explanations
 from mgmtctl.operations.access_entries import grants_of, permissions_of
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.contexts import decided_rules
 from mgmtctl.operations.registry import operation
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
+
+
+_NUMBERED = ("agent:id", "user:id", "role:id", "policy:id", "rule:id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,30 @@ def can_i(
     subject = _subject(ctx, user, roles, context)
     about_self = user is None and roles is None and context is None
     if asked.kind == "agent:id" and asked.value != "*" and not about_self:
-        access.demand(ctx, "agent:read", "agent:id", asked.value)
+        access.demand(ctx, "agent:read", "agent:id", _split(resource)[2])
     names = (asked,) if asked.value == "*" else access.names_of(ctx, asked.kind, asked.value)
-    return _visible(ctx, subject, subject.permissions.decide(action, *names))
+    answer = _visible(ctx, subject, subject.permissions.decide(action, *names))
+    return replace(answer, notes=(*answer.notes, *_absent(ctx, asked)))
+
+
+def _absent(ctx: Context, asked: Resource) -> Iterator[str]:
+    """A note that a question is about something that is not there, to those who may know: policies name such things."""
+    kind, value = asked.kind, asked.value
+    if value == "*":
+        return
+    if kind in ("agent:group", "group:id") and _may_read(ctx, "group:id", value):
+        if not ctx.folders.group_exists(value):
+            yield f"group `{value}` does not exist"
+        elif kind == "agent:group" and _is_empty(ctx, asked):
+            yield f"no agent is in group `{value}`"
+    elif kind in _NUMBERED and _may_read(ctx, kind, value) and not access.exists(ctx, kind, value):
+        yield f"{kind.partition(':')[0]} `{value}` does not exist"
+
+
+def _is_empty(ctx: Context, group: Resource) -> bool:
+    """Whether a group of agents, all of which the caller may read, has none."""
+    permissions = access.current_actor(ctx).permissions
+    return permissions.allows("agent:read", group) and not ctx.store.agents.members(group.value)
 
 
 def _resource(ctx: Context, text: str) -> Resource:
@@ -135,7 +160,9 @@ def _subject(
 ) -> Subject:
     if roles is not None:
         if user is not None or context is not None:
-            raise QuestionError("roles stand for themselves", fix="ask without a user and without a context")
+            raise QuestionError(
+                "a question is about roles, or about a user or a context, not both", fix="leave one out"
+            )
         ids = [int(_readable(ctx, "role:id", reference)) for reference in roles]
         names = ", ".join(ctx.store.roles.get(number).name for number in ids)
         return Subject(f"role {names}", permissions_of(ctx.store, ids, via="asked"))
@@ -158,8 +185,6 @@ def _readable(ctx: Context, kind: str, reference: str) -> str:
 
 def _context_subject(ctx: Context, user_id: int | None, context: AuthContext) -> Subject:
     """The roles that the readable rules give to this context; without a user, to one who may use contexts."""
-    from mgmtctl.domain.matching import ContextIndex, true_rules
-
     scope = access.scope(ctx, "security:read", "rule:id")
     if scope.is_nothing:
         raise access.refusal(ctx, access.current_actor(ctx), "security:read", Resource("rule:id", "*"))
@@ -176,7 +201,7 @@ def _context_subject(ctx: Context, user_id: int | None, context: AuthContext) ->
         if not user.allow_run_as:
             stored = []
             notes.append(f"user {user.name} may not use authorization contexts")
-    true = true_rules(stored, ContextIndex(context.document))
+    true = decided_rules(ctx.store, stored, context.document)
     grants = list(_grants_by_rule(ctx, true))
     if not true:
         notes.append("no rule is true for this context")

@@ -10,21 +10,28 @@ to. What somebody gains, the caller must hold.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mgmtctl.domain.delegation import NOBODY, Right, covers_right, missing_rights
 from mgmtctl.domain.errors import ConflictError, DeniedError, InvalidError
+from mgmtctl.domain.fields import NAMES, Fields
 from mgmtctl.domain.grants import ALLOW, Grant, Permissions
+from mgmtctl.domain.links import Names, Recorded, asked
 from mgmtctl.domain.resources import Resource
 from mgmtctl.domain.scopes import Scope
 from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
+from mgmtctl.operations import access
+from mgmtctl.operations.results import Items
 
 if TYPE_CHECKING:
-    from mgmtctl.operations.context import Actor
+    from mgmtctl.domain.queries import ListQuery
+    from mgmtctl.operations.context import Actor, Context
     from mgmtctl.store.store import Store
+
+T = TypeVar("T", bound=Recorded)
 
 LOCKOUT = "lockout"
 # What it takes to administer access: with less, somebody might be unable to give the rest back.
@@ -138,10 +145,10 @@ def judged(store: Store, actor: Actor, accept_risk: Collection[str] = ()) -> Ite
 
 def require_rights_of(store: Store, actor: Actor, user_id: int) -> None:
     """DeniedError unless the caller holds every right of the user, those of authorization contexts included (D 1)."""
-    access = Access.read(store)
-    held = [(NOBODY, access.of_user(user_id))]
-    if access.users[user_id].allow_run_as:
-        held += [(NOBODY, permissions) for permissions in access.of_contexts(user_id)]
+    present = Access.read(store)
+    held = [(NOBODY, present.of_user(user_id))]
+    if present.users[user_id].allow_run_as:
+        held += [(NOBODY, permissions) for permissions in present.of_contexts(user_id)]
     lacking = _lacking(actor.permissions, held)
     if lacking:
         raise _escalation(actor, lacking, "the user holds")
@@ -176,12 +183,12 @@ def locks_out(before: Access, after: Access) -> bool:
     return bool(lost) and not any(administers(after, user_id) for user_id in after.users)
 
 
-def administers(access: Access, user_id: int) -> bool:
+def administers(present: Access, user_id: int) -> bool:
     """Whether the user can log in and change anybody's access."""
-    holder = access.users.get(user_id)
+    holder = present.users.get(user_id)
     if holder is None or not holder.has_password:
         return False
-    permissions = access.of(holder.roles)
+    permissions = present.of(holder.roles)
     return all(covers_right(permissions, action, resource) for action, resource in ADMINISTRATION)
 
 
@@ -228,8 +235,8 @@ def _lacking(caller: Permissions, pairs: Iterable[tuple[Permissions, Permissions
 
 
 def _escalation(actor: Actor, lacking: list[Right], who: str = "this change gives") -> DeniedError:
-    """The refusal: the first right in full, all of them for JSON; names of resources only to readers of policies."""
-    open_book = not actor.permissions.scope("security:read", "policy:id").is_nothing
+    """The refusal: the first right in full, all of them for JSON; resources by name for readers of all policies."""
+    open_book = actor.permissions.scope("security:read", "policy:id").is_everything
     rights = [(action, str(resource) if open_book else resource.kind) for action, resource in lacking]
     (action, resource), rest = rights[0], len(rights) - 1
     more = f", and {rest} more rights that you lack" if rest else ", which you lack"
@@ -257,6 +264,32 @@ def reserved(kind: str, name: str, code: int = 4008) -> ConflictError:
         fix=f"make a {kind} of your own",
         code=code,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedItems(Items[T]):
+    """Items with the names, as far as the caller may read them, of what their ids of other things stand for."""
+
+    names: Names = field(default_factory=dict)
+
+
+def listed(
+    ctx: Context, found: Sequence[T], query: ListQuery | None, fields: Fields, linked: Mapping[str, str]
+) -> LinkedItems[T]:
+    """What the query wants of a list; `linked`: the kind of the ids that a field holds. Asked for by id or by name."""
+    names = {name: readable_names(ctx, kind) for name, kind in linked.items()}
+    items, total = asked(found, query, {**fields, **dict.fromkeys(linked, NAMES)}, names)
+    return LinkedItems(items, total=total, names=names)
+
+
+def readable_names(ctx: Context, kind: str) -> dict[str, str]:
+    """The name by id of each role, user, policy or rule that the caller may read (D 2)."""
+    scope = access.scope(ctx, "security:read", kind)
+    if scope.is_nothing:
+        return {}
+    stores = {"user:id": "users", "role:id": "roles", "policy:id": "policies", "rule:id": "rules"}
+    names: dict[int, str] = getattr(ctx.store, stores[kind]).names()
+    return {str(number): name for number, name in names.items() if scope.covers(str(number))}
 
 
 def _grant(row: Row) -> Grant:

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import InvalidError, MgmtctlError
-from mgmtctl.domain.policies import Policy, parse_policy, policy_record
+from mgmtctl.domain.fields import ID, TEXT
+from mgmtctl.domain.links import Changed, renamed
+from mgmtctl.domain.policies import Policy, block_changes, parse_policy, policy_record
 from mgmtctl.domain.users import check_name, is_reserved
 from mgmtctl.operations import access, delegation
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.delegation import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -42,10 +45,11 @@ class LinkedPolicy:
 @operation(needs("security:read", each("policy:id", "policy_ids")), http="GET /security/policies")
 def list_policies(
     ctx: Context, policy_ids: Selection = None, query: ListQuery | None = None
-) -> Items[LinkedPolicy]:
+) -> LinkedItems[LinkedPolicy]:
     """List policies: those that are named, or all that the caller may read."""
     found = [_linked(ctx.store, policy) for policy in ctx.store.policies.chosen(policy_ids or ())]
-    return _queried(found, query)
+    fields = {"id": ID, "name": TEXT, "blocks": TEXT}
+    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create"), http="POST /security/policies")
@@ -64,7 +68,7 @@ def update_policy(
     name: str | None = None,
     document: object = None,
     accept_risk: Sequence[str] = (),
-) -> LinkedPolicy:
+) -> Changed[LinkedPolicy]:
     """Change the name of a policy, its blocks, or both; what was not given stays."""
     if name is None and document is None:
         raise InvalidError("nothing to change; expected a name or a document", code=4001)
@@ -80,7 +84,8 @@ def update_policy(
         after = store.policies.get(number)
         if after != before:
             _end_sessions(store, number)
-        return _linked(store, after)
+        changes = (*renamed(before.name, after.name), *block_changes(before.blocks, after.blocks))
+        return Changed(_linked(store, after), changes)
 
 
 @operation(needs("security:delete", each("policy:id", "policy_ids")), http="DELETE /security/policies")
@@ -108,12 +113,3 @@ def _linked(store: Store, policy: Policy) -> LinkedPolicy:
 def _end_sessions(store: Store, policy_id: int) -> None:
     for role_id in store.policies.roles_of(policy_id):
         store.roles.end_sessions(role_id)
-
-
-def _queried(found: Sequence[LinkedPolicy], query: ListQuery | None) -> Items[LinkedPolicy]:
-    if query is None:
-        return Items(found)
-    from mgmtctl.domain.queries import ID, NAMES, TEXT, apply_query
-
-    items, total = apply_query(found, query, {"id": ID, "name": TEXT, "blocks": TEXT, "roles": NAMES})
-    return Items(items, total=total)

@@ -2,6 +2,13 @@
 
 Rules: an attempt is counted before its password is verified, and a refusal never says which part was wrong; the write
 of a login is never undone, not by a dry run either. No operation is declared here.
+
+A name that nobody has is never told that it is blocked: it hears what a wrong password hears, after the same work,
+until its whole address is blocked. All such names share one count (D 1), so if that count answered, fifty failures
+would turn every further attempt, which nothing counts, into an answer to "is there a user of this name?". As it is,
+telling one name from a user takes as many failures as block a user, each counted against the address: it ends at ten
+names. To say nothing of any block would tell no name at all, but would leave those who know their password without
+the reason.
 """
 
 from __future__ import annotations
@@ -52,7 +59,7 @@ def prove(ctx: Context, user_name: str, password: str) -> Credentials:
     """The user whose name and password these are. UnauthenticatedError, or DeniedError (6000) while blocked."""
     user = ctx.store.users.credentials(user_name)
     buckets = _buckets(ctx, user)
-    _count_attempt(ctx, buckets)
+    _count_attempt(ctx, buckets, known=user is not None)
     if user is not None and passwords.verify(user.password, password):
         _settle(ctx, buckets)
         return user
@@ -142,17 +149,18 @@ def _buckets(ctx: Context, user: Credentials | None) -> Buckets:
     )
 
 
-def _count_attempt(ctx: Context, buckets: Buckets) -> None:
-    """Count the attempt in both buckets, or refuse it when one is blocked or spent."""
+def _count_attempt(ctx: Context, buckets: Buckets, *, known: bool) -> None:
+    """Count the attempt in both buckets, or refuse it when one that may refuse is blocked or spent."""
     failures = ctx.store.login_failures
+    refusing = buckets if known else buckets[1:]
     with ctx.store.database.atomic():
         now = int(ctx.now())
         failures.purge(buckets[0][1], now)
-        seconds = max(failures.blocked_for(bucket, limits, now) for bucket, limits in buckets)
+        seconds = max(failures.blocked_for(bucket, limits, now) for bucket, limits in refusing)
         if seconds:
             raise _blocked(ctx, seconds)
         for bucket, limits in buckets:
-            if not failures.count(bucket, limits, now):
+            if not failures.count(bucket, limits, now) and (bucket, limits) in refusing:
                 raise _blocked(ctx, limits.block)
 
 

@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import InvalidError, MgmtctlError
+from mgmtctl.domain.fields import ID, TEXT
+from mgmtctl.domain.links import Changed, differences, renamed
 from mgmtctl.domain.roles import Role
 from mgmtctl.domain.users import check_name, is_reserved
 from mgmtctl.operations import access, delegation
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.delegation import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -24,9 +27,11 @@ if TYPE_CHECKING:
 
 
 @operation(needs("security:read", each("role:id", "role_ids")), http="GET /security/roles")
-def list_roles(ctx: Context, role_ids: Selection = None, query: ListQuery | None = None) -> Items[Role]:
+def list_roles(ctx: Context, role_ids: Selection = None, query: ListQuery | None = None) -> LinkedItems[Role]:
     """List roles: those that are named, or all that the caller may read."""
-    return _queried(ctx.store.roles.chosen(role_ids or ()), query)
+    linked = {"policies": "policy:id", "users": "user:id", "rules": "rule:id"}
+    found = ctx.store.roles.chosen(role_ids or ())
+    return delegation.listed(ctx, found, query, {"id": ID, "name": TEXT}, linked)
 
 
 @operation(needs("security:create"), http="POST /security/roles")
@@ -45,7 +50,7 @@ def update_role(
     policies: Sequence[str] | None = None,
     rules: Sequence[str] | None = None,
     accept_risk: Sequence[str] = (),
-) -> Role:
+) -> Changed[Role]:
     """Rename a role, or give it exactly these policies or rules; what was not given stays.
 
     What is added needs security:update on it, what is taken away security:delete on it and on the role.
@@ -63,7 +68,7 @@ def update_role(
             _replace(ctx, role, "policy:id", role.policies, policies)
         if rules is not None:
             _replace(ctx, role, "rule:id", role.rules, rules)
-        return store.roles.get(number)
+        return _changed(ctx, role)
 
 
 @operation(needs("security:delete", each("role:id", "role_ids")), http="DELETE /security/roles")
@@ -89,7 +94,7 @@ def delete_roles(ctx: Context, role_ids: Selection, accept_risk: Sequence[str] =
 )
 def link_policies(
     ctx: Context, role_id: str, policy_ids: Selection, accept_risk: Sequence[str] = ()
-) -> Items[Role]:
+) -> Items[Changed[Role]]:
     """Give policies to a role, after those it has."""
     return _link(ctx, role_id, "policy", delegation.named("policy_ids", policy_ids), _add_policy, accept_risk)
 
@@ -101,7 +106,7 @@ def link_policies(
 )
 def unlink_policies(
     ctx: Context, role_id: str, policy_ids: Selection, accept_risk: Sequence[str] = ()
-) -> Items[Role]:
+) -> Items[Changed[Role]]:
     """Take policies from a role."""
     return _link(
         ctx, role_id, "policy", delegation.named("policy_ids", policy_ids), _remove_policy, accept_risk
@@ -113,7 +118,7 @@ def unlink_policies(
     needs("security:update", each("rule:id", "rule_ids")),
     http="POST /security/roles/{role_id}/rules",
 )
-def link_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Role]:
+def link_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Changed[Role]]:
     """Let rules lead to a role."""
     return _link(ctx, role_id, "rule", delegation.named("rule_ids", rule_ids), _add_rule)
 
@@ -123,52 +128,70 @@ def link_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Role]:
     needs("security:delete", each("rule:id", "rule_ids")),
     http="DELETE /security/roles/{role_id}/rules",
 )
-def unlink_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Role]:
+def unlink_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Changed[Role]]:
     """Let rules lead to a role no more."""
     return _link(ctx, role_id, "rule", delegation.named("rule_ids", rule_ids), _remove_rule)
 
 
-Change = Callable[["Store", Role, int], None]
+# Makes one change to a role; False when it was made before.
+Change = Callable[["Store", Role, int], bool]
 
 
 def _link(
     ctx: Context, role_id: str, kind: str, ids: Sequence[str], change: Change, accept_risk: Sequence[str] = ()
-) -> Items[Role]:
+) -> Items[Changed[Role]]:
     """Make one change for each id; those that must not change are failures."""
-    store, failures = ctx.store, list[tuple[str, MgmtctlError]]()
+    store, failures, kept = ctx.store, list[tuple[str, MgmtctlError]](), list[str]()
     with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
         role = store.roles.get(int(role_id))
         for reference in ids:
             try:
-                change(store, role, int(reference))
+                if not change(store, role, int(reference)):
+                    kept.append(reference)
             except MgmtctlError as error:
                 failures.append((reference, error))
-        changed = [store.roles.get(role.id)] if len(failures) < len(ids) else []
-    return Items(changed, grouped(failures))
+        names = delegation.readable_names(ctx, f"{kind}:id")
+        changed = _changed(ctx, role, [names.get(reference, reference) for reference in kept])
+    return Items([changed] if len(failures) < len(ids) else [], grouped(failures))
 
 
-def _add_policy(store: Store, role: Role, policy_id: int) -> None:
+def _changed(ctx: Context, before: Role, kept: Sequence[str] = ()) -> Changed[Role]:
+    """The role as it is now, and what became different, in words."""
+    after = ctx.store.roles.get(before.id)
+    policies, rules = (delegation.readable_names(ctx, kind) for kind in ("policy:id", "rule:id"))
+    changes = (
+        *renamed(before.name, after.name),
+        *differences("policy", before.policies, after.policies, policies),
+        *differences("rule", before.rules, after.rules, rules),
+    )
+    return Changed(after, changes, tuple(kept))
+
+
+def _add_policy(store: Store, role: Role, policy_id: int) -> bool:
     _require_own(role)
-    if store.roles.link_policy(role.id, policy_id):
-        store.roles.end_sessions(role.id)
+    return _ending(store.roles.link_policy(role.id, policy_id), lambda: store.roles.end_sessions(role.id))
 
 
-def _remove_policy(store: Store, role: Role, policy_id: int) -> None:
+def _remove_policy(store: Store, role: Role, policy_id: int) -> bool:
     _require_own(role)
-    if store.roles.unlink_policy(role.id, policy_id):
-        store.roles.end_sessions(role.id)
+    return _ending(store.roles.unlink_policy(role.id, policy_id), lambda: store.roles.end_sessions(role.id))
 
 
-def _add_rule(store: Store, role: Role, rule_id: int) -> None:
+def _add_rule(store: Store, role: Role, rule_id: int) -> bool:
     _require_own_rule(store, rule_id)
-    if store.roles.link_rule(role.id, rule_id):
-        store.sessions.end_context_sessions()
+    return _ending(store.roles.link_rule(role.id, rule_id), store.sessions.end_context_sessions)
 
 
-def _remove_rule(store: Store, role: Role, rule_id: int) -> None:
+def _remove_rule(store: Store, role: Role, rule_id: int) -> bool:
     _require_own_rule(store, rule_id)
-    if store.roles.unlink_rule(role.id, rule_id):
-        store.sessions.end_context_sessions()
+    return _ending(store.roles.unlink_rule(role.id, rule_id), store.sessions.end_context_sessions)
+
+
+def _ending(changed: bool, end_sessions: Callable[[], None]) -> bool:
+    """Pass on whether something changed, and end the sessions that rest on how it was."""
+    if changed:
+        end_sessions()
+    return changed
 
 
 _CHANGES: dict[str, tuple[Change, Change]] = {
@@ -204,14 +227,3 @@ def _require_own(role: Role) -> None:
 def _require_own_rule(store: Store, rule_id: int) -> None:
     if is_reserved(rule_id):
         raise delegation.reserved("rule", store.rules.get(rule_id).name)
-
-
-def _queried(found: Sequence[Role], query: ListQuery | None) -> Items[Role]:
-    if query is None:
-        return Items(found)
-    from mgmtctl.domain.queries import ID, NAMES, TEXT, apply_query
-
-    items, total = apply_query(
-        found, query, {"id": ID, "name": TEXT, "policies": NAMES, "users": NAMES, "rules": NAMES}
-    )
-    return Items(items, total=total)

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import InvalidError, MgmtctlError
+from mgmtctl.domain.fields import ID, TEXT
+from mgmtctl.domain.links import Changed, renamed
 from mgmtctl.domain.users import check_name, is_reserved
 from mgmtctl.operations import access, delegation
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.delegation import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -23,9 +26,11 @@ if TYPE_CHECKING:
 
 
 @operation(needs("security:read", each("rule:id", "rule_ids")), http="GET /security/rules")
-def list_rules(ctx: Context, rule_ids: Selection = None, query: ListQuery | None = None) -> Items[Rule]:
+def list_rules(ctx: Context, rule_ids: Selection = None, query: ListQuery | None = None) -> LinkedItems[Rule]:
     """List rules: those that are named, or all that the caller may read."""
-    return _queried(ctx.store.rules.chosen(rule_ids or ()), query)
+    found = ctx.store.rules.chosen(rule_ids or ())
+    fields = {"id": ID, "name": TEXT, "rules": TEXT, "rule": TEXT}
+    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create"), http="POST /security/rules")
@@ -38,7 +43,9 @@ def create_rule(ctx: Context, name: str, document: object) -> Rule:
 
 
 @operation(needs("security:update", one("rule:id", "rule_id")), http="PUT /security/rules/{rule_id}")
-def update_rule(ctx: Context, rule_id: str, name: str | None = None, document: object = None) -> Rule:
+def update_rule(
+    ctx: Context, rule_id: str, name: str | None = None, document: object = None
+) -> Changed[Rule]:
     """Change the name of a rule, its expressions, or both; what was not given stays."""
     if name is None and document is None:
         raise InvalidError("nothing to change; expected a name or a document", code=4001)
@@ -54,7 +61,8 @@ def update_rule(ctx: Context, rule_id: str, name: str | None = None, document: o
         after = store.rules.get(number)
         if after != before:
             _end_sessions(store, after)
-        return after
+        replaced = ("expressions replaced",) if after.expressions != before.expressions else ()
+        return Changed(after, (*renamed(before.name, after.name), *replaced))
 
 
 @operation(needs("security:delete", each("rule:id", "rule_ids")), http="DELETE /security/rules")
@@ -85,14 +93,3 @@ def _checked(document: object) -> tuple[Sequence[object], str | None]:
 def _end_sessions(store: Store, rule: Rule) -> None:
     for role_id in rule.roles:
         store.roles.end_context_sessions(role_id)
-
-
-def _queried(found: Sequence[Rule], query: ListQuery | None) -> Items[Rule]:
-    if query is None:
-        return Items(found)
-    from mgmtctl.domain.queries import ID, NAMES, TEXT, apply_query
-
-    items, total = apply_query(
-        found, query, {"id": ID, "name": TEXT, "rules": TEXT, "rule": TEXT, "roles": NAMES}
-    )
-    return Items(items, total=total)

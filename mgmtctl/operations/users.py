@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError
+from mgmtctl.domain.fields import ID, TEXT
+from mgmtctl.domain.links import Changed, differences, renamed
 from mgmtctl.domain.resources import RESOURCELESS
 from mgmtctl.domain.users import check_name, is_reserved, require_password
 from mgmtctl.operations import access, delegation
 from mgmtctl.operations.context import Actor, Context
+from mgmtctl.operations.delegation import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -26,9 +29,11 @@ if TYPE_CHECKING:
 
 
 @operation(needs("security:read", each("user:id", "user_ids")), http="GET /security/users")
-def list_users(ctx: Context, user_ids: Selection = None, query: ListQuery | None = None) -> Items[User]:
+def list_users(ctx: Context, user_ids: Selection = None, query: ListQuery | None = None) -> LinkedItems[User]:
     """List users: those that are named, or all that the caller may read."""
-    return _queried(ctx.store.users.chosen(user_ids or ()), query)
+    fields = {"id": ID, "username": TEXT, "allow_run_as": TEXT}
+    found = ctx.store.users.chosen(user_ids or ())
+    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create_user"), http="POST /security/users")
@@ -60,7 +65,7 @@ def update_user(
     allow_run_as: bool | None = None,
     roles: Sequence[str] | None = None,
     accept_risk: Sequence[str] = (),
-) -> User:
+) -> Changed[User]:
     """Change the password, the name, the run-as right or the roles of a user; what was not given stays."""
     if password is None and name is None and allow_run_as is None and roles is None:
         raise InvalidError("nothing to change; expected a password, a name, roles or allow_run_as", code=4001)
@@ -77,19 +82,19 @@ def update_user(
                 _replace_roles(ctx, user, roles)
             if stored is not None:
                 ctx.store.users.set_password(user.id, stored)
-        return ctx.store.users.get(user.id)
+        return _changed(ctx, user, password=stored is not None)
 
 
 @operation(needs("security:edit_run_as"), http="PUT /security/users/{user_id}/run_as")
-def set_run_as(ctx: Context, user_id: str, allow_run_as: bool) -> User:
-    """Allow or forbid a user to log in with authorization contexts."""
-    number = _find(ctx, user_id)
+def set_run_as(ctx: Context, user_id: str, allow_run_as: bool) -> Changed[User]:
+    """Allow or forbid a user, whom the caller may read, to log in with authorization contexts."""
+    number = int(access.demand(ctx, "security:read", "user:id", user_id))
     with _changing(ctx, number):
         user = ctx.store.users.get(number)
         with delegation.judged(ctx.store, access.current_actor(ctx)):
             if user.allow_run_as != allow_run_as:
                 _set_run_as(ctx.store, user, allow_run_as)
-        return ctx.store.users.get(number)
+        return _changed(ctx, user)
 
 
 @operation(needs("security:delete", each("user:id", "user_ids")), http="DELETE /security/users")
@@ -116,7 +121,7 @@ def delete_users(ctx: Context, user_ids: Selection, accept_risk: Sequence[str] =
 )
 def link_roles(
     ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
-) -> Items[User]:
+) -> Items[Changed[User]]:
     """Give roles to a user, after those he has."""
     return _link(ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.link_role, accept_risk)
 
@@ -128,7 +133,7 @@ def link_roles(
 )
 def unlink_roles(
     ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
-) -> Items[User]:
+) -> Items[Changed[User]]:
     """Take roles from a user."""
     return _link(
         ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.unlink_role, accept_risk
@@ -141,14 +146,29 @@ def _link(
     ids: Sequence[str],
     change: Callable[[int, int], bool],
     accept_risk: Sequence[str],
-) -> Items[User]:
+) -> Items[Changed[User]]:
     with _changing(ctx, int(user_id)):
         user = ctx.store.users.get(int(user_id))
         _require_own(user)
         with delegation.judged(ctx.store, access.current_actor(ctx), accept_risk):
-            for role_id in ids:
-                change(user.id, int(role_id))
-        return Items([ctx.store.users.get(user.id)] if ids else [])
+            kept = [role_id for role_id in ids if not change(user.id, int(role_id))]
+        return Items([_changed(ctx, user, kept=kept)] if ids else [])
+
+
+def _changed(
+    ctx: Context, before: User, *, password: bool = False, kept: Sequence[str] = ()
+) -> Changed[User]:
+    """The user as it is now, and what became different, in words."""
+    after = ctx.store.users.get(before.id)
+    names = delegation.readable_names(ctx, "role:id")
+    run_as = "may use authorization contexts" if after.allow_run_as else "may not use authorization contexts"
+    changes = (
+        *renamed(before.name, after.name),
+        *((run_as,) if after.allow_run_as != before.allow_run_as else ()),
+        *differences("role", before.roles, after.roles, names),
+        *(("password set",) if password else ()),
+    )
+    return Changed(after, changes, tuple(names.get(role_id, role_id) for role_id in kept))
 
 
 @contextmanager
@@ -159,15 +179,6 @@ def _changing(ctx: Context, user_id: int, *, own_password: bool = False) -> Iter
         if not (own_password and actor.user_id == user_id and not actor.run_as):
             delegation.require_rights_of(ctx.store, actor, user_id)
         yield
-
-
-def _find(ctx: Context, reference: str) -> int:
-    """The user that is meant, for a caller who may change every user but not read them all (D 2)."""
-    found, by_name = access.resolve(ctx, "user:id", reference)
-    readable = access.scope(ctx, "security:read", "user:id")
-    if found is None or (by_name and not readable.covers(found)) or not ctx.store.users.exists(int(found)):
-        raise access.not_found("user:id", reference)
-    return int(found)
 
 
 def _replace_roles(ctx: Context, user: User, wanted: Sequence[str]) -> None:
@@ -224,14 +235,3 @@ def _hash(password: str) -> str:
     from mgmtctl.passwords import hash_password
 
     return hash_password(require_password(password))
-
-
-def _queried(found: Sequence[User], query: ListQuery | None) -> Items[User]:
-    if query is None:
-        return Items(found)
-    from mgmtctl.domain.queries import ID, NAMES, TEXT, apply_query
-
-    items, total = apply_query(
-        found, query, {"id": ID, "username": TEXT, "allow_run_as": TEXT, "roles": NAMES}
-    )
-    return Items(items, total=total)

@@ -114,3 +114,17 @@ def test_one_asks_about_oneself_without_any_right_to_read(web: Cli) -> None:
 
 def test_nobody_asks_without_a_session(service_home: Path) -> None:
     assert run_here("can-i", "agent:read", "agent:id:001").code == 4
+
+
+def test_a_question_about_a_group_that_is_not_there_has_a_note_beside_its_answer(web: Cli) -> None:
+    answer = web("can-i", "agent:read", "agent:group:absent")
+    assert (answer.code, answer.out, answer.err) == (0, "yes\n", "note: group `absent` does not exist\n")
+    assert web("can-i", "agent:read", "agent:group:absent", "-q").err == ""
+    explained = web("can-i", "agent:read", "agent:group:absent", "--explain")
+    assert ("  note        group `absent` does not exist" in explained.out, explained.err) == (True, "")
+
+
+def test_roles_and_logins_are_asked_about_one_at_a_time(web: Cli) -> None:
+    for other in ("--as", "--context-file"):
+        refused = web("can-i", "agent:read", "agent:id:001", "--role", "web", other, "ann")
+        assert (refused.code, f"`--role` and `{other}` exclude each other" in refused.err) == (2, True)

@@ -24,9 +24,23 @@ def test_the_list_has_every_setting_and_its_origin_on_request(admin: Cli, servic
     }
 
 
+def test_a_default_is_a_default_wherever_the_folders_are(admin: Cli) -> None:
+    origins = {row["name"]: row["origin"] for row in admin("config", "list", "--origin", "-o", "json").json()}
+    assert (origins["log_dir"], origins["logs.format"]) == ("MGMTCTL_HOME", "default")
+    assert admin("config", "list").out.splitlines()[0] == "name\tvalue"
+    assert admin("config", "list", "--origin").out.splitlines()[0] == "name\tvalue\torigin"
+
+
+def test_what_holds_is_shown_before_there_is_a_service(cli: Cli, home: Path) -> None:
+    assert cli("config", "get", "shared_dir").out == f"{home}/shared\n"
+    assert "data_dir\t" in cli("config", "list").out
+    assert cli("config", "set", "shared_dir", "/srv").code == 78
+
+
 def test_a_setting_can_be_read_set_and_tried(admin: Cli, service_home: Path) -> None:
     assert admin("config", "get", "logs.format").out == "plain\n"
-    assert admin("config", "set", "logs.format", "json", "-n").code == 0
+    tried = admin("config", "set", "logs.format", "json", "-n")
+    assert tried.err == f"dry run: would make `logs.format` `json` in `{service_home}/config.toml`\n"
     assert not (service_home / "config.toml").exists()
     done = admin("config", "set", "logs.format", "plain,json")
     assert done.err == f"`logs.format` is `plain,json` in `{service_home}/config.toml`\n"
@@ -39,7 +53,9 @@ def test_a_setting_can_be_read_set_and_tried(admin: Cli, service_home: Path) -> 
     [
         pytest.param(("get", "log_dri"), 2, "did you mean `log_dir`?", id="misspelt"),
         pytest.param(("get", "rbac_mode"), 2, "lives in the store", id="a setting of the store"),
-        pytest.param(("set", "rbac_mode", "black"), 2, "lives in the store", id="set one of the store"),
+        pytest.param(
+            ("set", "rbac_mode", "black"), 2, "this release has no command", id="set one of the store"
+        ),
         pytest.param(("set", "logs.format", "xml"), 7, "expected `plain`", id="a wrong value"),
         pytest.param(("set", "log_dir", "here"), 7, "expected an absolute path", id="a relative path"),
     ],

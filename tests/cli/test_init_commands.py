@@ -33,6 +33,20 @@ def test_init_says_what_it_made_and_what_comes_next(cli: Cli, home: Path, tmp_pa
     assert cli("login", "-u", "admin", "--password-stdin", stdin=PASSWORD).code == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [
+        ("init", ["0", "2", "7", "9", "78"]),
+        ("recover", ["0", "2", "7", "78"]),
+        ("login", ["0", "2", "4", "6", "78"]),
+        ("run-as", ["0", "2", "4", "6", "7", "78"]),
+    ],
+)
+def test_help_lists_the_exit_codes_that_can_come(cli: Cli, command: str, codes: list[str]) -> None:
+    _, _, listed = cli(command, "--help").out.partition("Exit codes:\n")
+    assert [line.split()[0] for line in listed.splitlines() if line[:3].strip().isdigit()] == codes
+
+
 def test_init_logs_nobody_in(cli: Cli) -> None:
     assert cli("init", "--password-stdin", stdin=PASSWORD).code == 0
     assert cli("whoami").code == 4
@@ -57,7 +71,7 @@ def test_a_second_init_is_exit_9_and_asks_for_nothing(cli: Cli, service_home: Pa
 def test_a_dry_run_makes_nothing(cli: Cli, home: Path) -> None:
     tried = cli("init", "-n", "--password-stdin", stdin=PASSWORD)
     assert tried.code == 0
-    assert tried.err.startswith("dry run: made a service")
+    assert tried.err.startswith("dry run: would make a service")
     assert not home.exists()
     assert cli("init", "-n", "--password-stdin", stdin="weak").code == 7
 

@@ -213,7 +213,8 @@ def test_contexts_that_are_refused(
         path.write_text(content)
     refused = admin(*web, "--context-file", str(path))
     assert (refused.code, refused.out) == (code, "")
-    assert refused.err.startswith("error: ")
+    assert refused.err.splitlines()[-1].startswith(("error: ", "  "))
+    assert refused.err.startswith((str(path), f"error: {path}"))
 
 
 def test_a_user_without_the_right_is_exit_6(admin: Cli, account: str) -> None:
@@ -289,3 +290,30 @@ def test_explaining_tells_rule_by_rule_and_stores_nothing(
     record = admin(*web, "--context-file", account, "--wrap", "portal", "--explain", "-o", "json").json()
     assert [rule["verdict"] for rule in record["rules"]] == ["false", "true", "not evaluated"]
     assert "token" not in record
+
+
+def test_a_context_that_is_no_json_is_told_with_its_place(
+    admin: Cli, web: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('{\n  "name": "x",\n  "auth": {},\n}\n')
+    for command in (web, ("can-i", "agent:read", "agent:id:*")):
+        refused = admin(*command, "--context-file", str(path))
+        assert refused.code == 7
+        assert refused.err.startswith(f"{path}:4:1: error: not JSON: ")
+
+
+def test_whoami_has_names_in_rows_and_a_row_for_each_right(admin: Cli) -> None:
+    assert "roles\tadministrator\n" in admin("whoami").out
+    shown = admin("whoami", "--permissions")
+    rows = shown.out.splitlines()
+    assert rows[0] == "action\teffect\tresource"
+    assert "agent:read\tallow\tagent:id:*" in rows
+    assert (shown.err, "rbac_mode" in shown.out) == ("mode white\n", False)
+    one = admin("whoami", "--permissions", "--select", "agent:create")
+    assert one.out == 'agent:create\t{"*:*:*":"allow"}\n'
+
+
+def test_a_dry_logout_tells_what_it_would_do(admin: Cli) -> None:
+    assert admin("logout", "-n").err == "dry run: would log out\n"
+    assert admin("logout", "--all", "-n").err == "dry run: would end every session of the user\n"

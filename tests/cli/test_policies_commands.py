@@ -154,10 +154,10 @@ def test_a_policy_is_set_and_deleted(admin: Cli) -> None:
     admin("policies", "create", "web", "--allow", "agent:read", "--on", "agent:group:web")
     changed = admin("policies", "set", "web", "--name", "w", "-f", "-", "-o", "json", stdin=YAML).json()
     assert (changed["name"], list(changed["blocks"])) == ("w", ["see"])
-    assert admin("policies", "set", "w").code == 7
+    assert admin("policies", "set", "w").code == 2
     assert admin("policies", "set", "agents_read", "--name", "x").code == 9
     assert admin("policies", "delete", "w").code == 2
-    assert admin("policies", "delete", "w", "--yes").err == "deleted 1 of 1 policies\n"
+    assert admin("policies", "delete", "w", "--yes").err == "deleted policy `w`\n"
 
 
 def test_an_edit_is_checked_and_can_be_mended_before_it_is_saved(
@@ -173,10 +173,13 @@ def test_an_edit_is_checked_and_can_be_mended_before_it_is_saved(
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("EDITOR", str(path))
     refused = admin("policies", "edit", "web", terminal=True, stdin="n\n")
-    assert (refused.code, "unknown-action" in refused.err) == (2, True)
+    assert (refused.code, "unknown-action" in refused.err) == (1, True)
     assert admin("policies", "show", "web", "-o", "json").json()["blocks"]["web"]["actions"] == ["agent:read"]
     mended = admin("policies", "edit", "web", terminal=True, stdin="y\n")
-    assert (mended.code, mended.err.splitlines()[-1]) == (0, "edit it again? [y/N] changed policy `web`")
+    assert (mended.code, mended.err.splitlines()[-1]) == (
+        0,
+        "edit it again? [y/N] changed policy `web`: block `web` changed",
+    )
     assert admin("policies", "show", "web", "-o", "json").json()["blocks"]["web"]["actions"] == [
         "agent:delete"
     ]
@@ -186,3 +189,22 @@ def test_an_editor_that_fails_saves_nothing(admin: Cli, monkeypatch: pytest.Monk
     for command in ("false", "/nowhere/editor", "'"):
         monkeypatch.setenv("EDITOR", command)
         assert admin("policies", "edit", "agents_read", terminal=True).code == 74
+
+
+def test_a_policy_is_a_page_on_a_terminal_and_rows_in_a_pipe(admin: Cli) -> None:
+    actions = "agent:read,agent:restart"
+    admin("policies", "create", "web", "--allow", actions, "--on", "agent:group:web")
+    admin("roles", "create", "team")
+    admin("roles", "add-policy", "team", "web")
+    assert admin("policies", "show", "web", terminal=True).out.splitlines() == [
+        "id     100",
+        "name   web",
+        "roles  team",
+        "block web",
+        "  effect     allow",
+        "  actions    agent:read",
+        "             agent:restart",
+        "  resources  agent:group:web",
+    ]
+    assert "\nroles\tteam\n" in admin("policies", "show", "web").out
+    assert admin("policies", "show", "web", "-o", "json", terminal=True).json()["roles"] == ["100"]

@@ -16,6 +16,7 @@ RULE = '{"FIND": {"office": "north"}}'
 
 
 def test_a_role_is_made_linked_shown_and_deleted(admin: Cli) -> None:
+    assert admin("roles", "create", "web", "-n").err == "dry run: would create role `web` with id 100\n"
     assert admin("roles", "create", "web").err == "created role `web` with id 100\n"
     assert admin("roles", "add-policy", "web", "agents_read", "27").code == 0
     assert admin("rules", "create", "north", "-f", "-", stdin=RULE).code == 0
@@ -25,7 +26,7 @@ def test_a_role_is_made_linked_shown_and_deleted(admin: Cli) -> None:
     assert admin("roles", "remove-policy", "web", "27").code == 0
     assert admin("roles", "remove-rule", "web", "north").code == 0
     assert admin("roles", "show", "web", "-o", "json").json()["policies"] == ["3"]
-    assert admin("roles", "rm", "web", "--yes").err == "deleted 1 of 1 roles\n"
+    assert admin("roles", "rm", "web", "--yes").err == "deleted role `web`\n"
     assert admin("roles", "show", "web").code == 5
 
 
@@ -57,7 +58,9 @@ def test_a_role_is_edited_as_json(admin: Cli, tmp_path: Path, monkeypatch: pytes
     path.write_text('#!/bin/sh\nsed -i \'s/"policies": \\[\\]/"policies": ["agents_read"]/\' "$1"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("VISUAL", str(path))
-    assert admin("roles", "edit", "web", terminal=True).err == "changed role `web`\n"
+    assert (
+        admin("roles", "edit", "web", terminal=True).err == "changed role `web`: policy `agents_read` added\n"
+    )
     assert admin("roles", "show", "web", "-o", "json").json()["policies"] == ["3"]
 
 
@@ -74,7 +77,8 @@ def test_a_role_is_edited_as_json(admin: Cli, tmp_path: Path, monkeypatch: pytes
         pytest.param(["add-rule", "web", "1"], 9, "reserved", id="a reserved rule"),
         pytest.param(["set", "web", "-f", "-"], 7, "stdin", id="an empty document"),
         pytest.param(["show", "agents-admin"], 5, "role `agents-admin` does not exist", id="unknown role"),
-        pytest.param(["edit", "web"], 2, "roles set", id="edit without a terminal"),
+        pytest.param(["edit", "web"], 2, "editing role `web` needs a terminal", id="edit without a terminal"),
+        pytest.param(["set", "web"], 2, "`--name NAME` or `-f FILE`", id="set nothing"),
     ],
 )
 def test_refusals_have_their_exit_codes(admin: Cli, arguments: list[str], code: int, said: str) -> None:
@@ -94,7 +98,7 @@ def test_a_part_that_fails_is_listed_and_the_rest_is_done(admin: Cli) -> None:
 def test_a_dry_run_changes_nothing(admin: Cli) -> None:
     admin("roles", "create", "web")
     for arguments in (["add-policy", "web", "agents_read"], ["set", "web", "--name", "x"], ["delete", "web"]):
-        assert admin("roles", *arguments, "-n").err.startswith("dry run: ")
+        assert admin("roles", *arguments, "-n").err.startswith("dry run: would ")
     assert admin("roles", "show", "web", "-o", "json").json() == {
         "id": "100", "name": "web", "policies": [], "users": [], "rules": [],
     }  # fmt: skip
@@ -121,3 +125,31 @@ def test_escalation_is_exit_6_and_names_what_is_lacking(admin: Cli) -> None:
     assert "nobody gives what he does not hold" in refused.err
     facts = json.loads(admin("roles", "add-policy", "web", "agents_read", "-o", "json").err)
     assert {"action": "group:read", "resource": "group:id:*"} in facts["lacking"]
+
+
+def test_rows_have_names_and_json_has_ids(admin: Cli) -> None:
+    admin("roles", "create", "web")
+    admin("roles", "add-policy", "web", "agents_read", "task_status")
+    admin("users", "create", "ann", "--password-stdin", "--role", "web", stdin="Secret-phrase-1")
+    for arguments in (["list", "--where", "name=web"], ["list", "--where", "policies=task_status;users=ann"]):
+        rows = admin("roles", *arguments).out.splitlines()
+        assert rows == ["id\tname\tusers\trules\tpolicies", "100\tweb\tann\t\tagents_read,task_status"]
+    (record,) = admin("roles", "list", "--where", "name=web", "-o", "json").json()
+    assert (record["users"], record["policies"][0]) == (["100"], "3")
+    envelope = admin("roles", "list", "--where", "name=web", "--envelope").json()
+    assert envelope["data"]["affected_items"] == [record]
+
+
+def test_rules_and_policies_that_are_linked_already_are_named(admin: Cli) -> None:
+    admin("roles", "create", "web")
+    admin("rules", "create", "north", "-f", "-", stdin=RULE)
+    for verb, noun, other, before in (
+        ("add", "policy", "agents_read", "has policy `agents_read` already"),
+        ("add", "rule", "north", "has rule `north` already"),
+        ("remove", "policy", "agents_read", "does not have policy `agents_read`"),
+        ("remove", "rule", "north", "does not have rule `north`"),
+    ):
+        did = admin("roles", f"{verb}-{noun}", "100", other)
+        ended = "added" if verb == "add" else "removed"
+        assert did.err == f"changed role `web`: {noun} `{other}` {ended}\n"
+        assert admin("roles", f"{verb}-{noun}", "web", other).err == f"role `web` {before}\n"

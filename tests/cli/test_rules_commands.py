@@ -62,6 +62,7 @@ def test_findings_have_their_place_in_the_file(admin: Cli, tmp_path: Path) -> No
         pytest.param(["delete", "1"], "", 2, id="delete asks"),
         pytest.param(["delete", "1", "--yes"], "", 9, id="delete a reserved rule"),
         pytest.param(["edit", "1"], "", 2, id="edit without a terminal"),
+        pytest.param(["set", "1"], "", 2, id="set nothing"),
     ],
 )
 def test_refusals_have_their_exit_codes(admin: Cli, arguments: list[str], stdin: str, code: int) -> None:
@@ -75,7 +76,9 @@ def test_a_rule_is_edited_as_json(admin: Cli, tmp_path: Path, monkeypatch: pytes
     path.write_text('#!/bin/sh\nsed -i s/north/south/ "$1"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("EDITOR", str(path))
-    assert admin("rules", "edit", "north", terminal=True).err == "changed rule `south`\n"
+    assert admin("rules", "edit", "north", terminal=True).err == (
+        "changed rule `south`: name `north` -> `south`, expressions replaced\n"
+    )
     assert admin("rules", "show", "south", "-o", "json").json()["rules"] == [{"FIND": {"office": "south"}}]
 
 
@@ -83,7 +86,7 @@ def test_rules_are_listed_and_deleted(admin: Cli) -> None:
     admin("rules", "create", "north", "-f", "-", stdin=json.dumps(ONE))
     assert admin("rules", "list", "--search", "north", "-o", "id").out == "100\n"
     assert admin("rules", "ls").out.splitlines()[0] == "id\tname\troles"
-    assert admin("rules", "delete", "north", "-y").err == "deleted 1 of 1 rules\n"
+    assert admin("rules", "delete", "north", "-y").err == "deleted rule `north`\n"
 
 
 def test_actions_are_listed_in_the_fixed_form(admin: Cli) -> None:
@@ -116,3 +119,36 @@ def test_a_fault_under_an_odd_key_has_its_place_too(admin: Cli) -> None:
     refused = admin("rules", "create", "north", "-f", "-", stdin=text)
     assert refused.code == 7
     assert refused.err.startswith(f"stdin:1:{text.index('[]') + 1}: error: ")
+
+
+def test_a_rule_is_a_page_on_a_terminal(admin: Cli) -> None:
+    admin("rules", "create", "north", "-f", "-", stdin=json.dumps(ONE))
+    admin("rules", "create", "both", "-f", "-", stdin=json.dumps([ONE, OTHER]))
+    head, _, text = admin("rules", "show", "north", terminal=True).out.partition("rule\n")
+    assert (head, json.loads(text)) == ("id     100\nname   north\nroles\n", ONE)
+    assert text.splitlines()[1] == '    "FIND": {'
+    _, _, text = admin("rules", "show", "both", terminal=True).out.partition("rules\n")
+    assert json.loads(text) == [ONE, OTHER]
+
+
+def test_rows_tell_a_rule_once(admin: Cli) -> None:
+    names = [line.split("\t")[0] for line in admin("rules", "show", "1").out.splitlines()]
+    assert names == ["id", "name", "rules", "roles"]
+    assert set(admin("rules", "show", "1", "-o", "json").json()) == {"id", "name", "rules", "rule", "roles"}
+
+
+def test_an_action_has_its_endpoints_on_lines_of_their_own(admin: Cli) -> None:
+    lines = admin("actions", "show", "agent:create", terminal=True).out.splitlines()
+    assert lines[0] == "name         agent:create"
+    assert all("POST" in line or "PUT" in line for line in lines[lines.index("resources    *:*") + 1 :])
+
+
+def test_the_kinds_of_resources_are_listed(admin: Cli) -> None:
+    from mgmtctl.domain.resources import KINDS
+
+    listed = admin("actions", "resources", "-o", "json").json()
+    assert [kind["name"] for kind in listed] == list(KINDS)
+    assert (
+        admin("actions", "resources", "agent:group", "--select", "value", "-o", "value").out == "group name\n"
+    )
+    assert admin("actions", "resources", "agent:grop").code == 2

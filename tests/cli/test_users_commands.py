@@ -30,7 +30,7 @@ def test_users_are_listed_in_rows_and_as_json(admin: Cli) -> None:
     listed = admin("users", "list")
     assert (listed.code, listed.out.splitlines()[:2]) == (
         0,
-        ["id\tusername\tallow_run_as\troles", "1\tadmin\tfalse\t1"],
+        ["id\tusername\tallow_run_as\troles", "1\tadmin\tfalse\tadministrator"],
     )
     records = admin("users", "list", "-o", "json", "--where", "allow_run_as=true").json()
     assert records == [{"id": "2", "username": "wui", "allow_run_as": True, "roles": ["1"]}]
@@ -75,7 +75,7 @@ def test_a_generated_password_is_part_of_the_record_that_was_asked_for(admin: Cl
 def test_a_dry_run_creates_nobody_and_shows_no_password(admin: Cli) -> None:
     made = admin("users", "create", "ann", "--generate", "-n")
     assert (made.code, made.out) == (0, "")
-    assert made.err.startswith("dry run: ")
+    assert made.err == "dry run: would create user `ann` with id 100\n"
     assert admin("users", "show", "ann").code == 5
 
 
@@ -92,7 +92,7 @@ def test_a_dry_run_creates_nobody_and_shows_no_password(admin: Cli) -> None:
         pytest.param(
             ["create", "ann", "--password-stdin", "--role", "x"], PASSWORD, 5, "role `x`", id="no such role"
         ),
-        pytest.param(["set", "admin"], "", 7, "nothing to change", id="set nothing"),
+        pytest.param(["set", "admin"], "", 2, "`--name NAME` or `-f FILE`", id="set nothing"),
         pytest.param(["set", "admin", "--name", "root"], "", 9, "reserved", id="set a reserved name"),
         pytest.param(["set", "admin", "-f", "/nowhere.json"], "", 7, "/nowhere.json", id="no such file"),
         pytest.param(["delete", "admin"], "", 2, "--yes", id="delete asks"),
@@ -111,14 +111,31 @@ def test_refusals_have_their_exit_codes(
     assert said in refused.err
 
 
-def test_roles_are_given_and_taken_idempotently(admin: Cli) -> None:
+STEPS = (
+    (["add-role", "ann", "readonly"], "changed user `ann`: role `readonly` added\n"),
+    (
+        ["add-role", "100", "readonly", "7"],
+        "changed user `ann`: role `users_admin` added; user `ann` has role `readonly` already\n",
+    ),
+    (["add-role", "ann", "6", "7"], "user `ann` has roles `readonly`, `users_admin` already\n"),
+    (["remove-role", "ann", "readonly", "-n"], "dry run: would change user `ann`: role `readonly` removed\n"),
+    (["remove-role", "ann", "readonly"], "changed user `ann`: role `readonly` removed\n"),
+    (["remove-role", "ann", "readonly"], "user `ann` does not have role `readonly`\n"),
+    (["set", "ann", "--name", "Ann"], "changed user `Ann`: name `ann` -> `Ann`\n"),
+    (["set", "ann", "--name", "Ann"], "nothing to change in user `Ann`\n"),
+    (["allow-run-as", "ann", "-n"], "dry run: user `Ann` would be allowed to use authorization contexts\n"),
+    (["allow-run-as", "ann"], "user `Ann` may use authorization contexts\n"),
+    (["allow-run-as", "ann"], "nothing to change: user `Ann` may use authorization contexts\n"),
+    (["delete", "ann", "-n"], "dry run: would delete user `Ann`\n"),
+    (["delete", "ann", "-y"], "deleted user `Ann`\n"),
+)
+
+
+def test_each_step_says_what_it_changed_and_what_was_so_before(admin: Cli) -> None:
     create(admin, "ann")
-    for _ in range(2):
-        assert admin("users", "add-role", "ann", "readonly", "7").code == 0
-    assert len(admin("users", "show", "ann", "-o", "json").json()["roles"]) == 2
-    for _ in range(2):
-        assert admin("users", "remove-role", "ann", "readonly").code == 0
-    assert admin("users", "show", "ann", "-o", "json").json()["roles"] == ["7"]
+    for arguments, said in STEPS:
+        step = admin("users", *arguments)
+        assert (step.code, step.err) == (0, said), arguments
 
 
 def test_a_user_is_set_from_what_show_prints(admin: Cli) -> None:
@@ -162,7 +179,7 @@ def test_run_as_is_allowed_and_forbidden(admin: Cli) -> None:
 
 def test_an_answer_deletes_and_a_no_does_not(admin: Cli) -> None:
     create(admin, "ann")
-    assert admin("users", "delete", "ann", stdin="n\n", terminal=True).code == 2
+    assert admin("users", "delete", "ann", stdin="n\n", terminal=True).code == 1
     assert admin("users", "show", "ann").code == 0
     assert admin("users", "delete", "ann", stdin="y\n", terminal=True).code == 0
     assert admin("users", "show", "ann").code == 5
@@ -187,7 +204,8 @@ def test_a_user_is_edited_as_json(admin: Cli, tmp_path: Path, monkeypatch: pytes
         "file.write_text(text.replace('[]', '[\"readonly\"]').replace('ann', 'anna'))\n",
     )
     edited = admin("users", "edit", "ann", terminal=True)
-    assert (edited.code, edited.err) == (0, "changed user `anna`\n")
+    told = "changed user `anna`: name `ann` -> `anna`, role `readonly` added\n"
+    assert (edited.code, edited.err) == (0, told)
     assert admin("users", "show", "anna", "-o", "json").json()["roles"] == ["6"]
 
 
@@ -228,3 +246,41 @@ def test_the_last_administrator_goes_only_when_the_risk_is_accepted_by_name(admi
     refused = admin("users", "delete", "root2", "--yes")
     assert (refused.code, "--accept-risk lockout" in refused.err) == (9, True)
     assert admin("users", "delete", "root2", "--yes", "--accept-risk", "lockout").code == 0
+
+
+def test_one_refusal_has_no_list_around_it(admin: Cli) -> None:
+    assert admin("users", "delete", "admin", "-y").err.startswith("error: user `admin` is reserved\n")
+    facts = json.loads(admin("users", "delete", "admin", "-y", "-o", "json").err)
+    assert (facts["type"], facts["exit"]) == ("conflict", 9)
+
+
+def test_a_list_can_be_asked_for_by_the_names_that_it_shows(admin: Cli) -> None:
+    create(admin, "ann", "--role", "readonly")
+    for wanted in ("roles=readonly", "roles=6"):
+        assert admin("users", "list", "--where", wanted, "-o", "id").out == "100\n"
+    assert admin("users", "show", "ann").out.splitlines()[-1] == "roles\treadonly"
+
+
+def test_the_password_rule_is_told_before_the_question(admin: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    import getpass
+
+    monkeypatch.setattr(getpass, "getpass", lambda *_, **__: PASSWORD)
+    made = admin("users", "create", "ann", terminal=True)
+    assert (made.code, made.err.splitlines()[0].startswith("a password has 8 to 64 characters")) == (0, True)
+    assert "characters" not in create(admin, "bob").err
+
+
+def test_an_empty_list_of_names_changes_nothing_and_says_so(admin: Cli) -> None:
+    create(admin, "ann")
+    assert admin("users", "add-role", "ann", "-").err == "nothing to change\n"
+    assert admin("users", "delete", "-", "-y").err == "deleted no users\n"
+
+
+def test_many_are_counted_and_few_are_named(admin: Cli) -> None:
+    names = [f"u{number}" for number in range(6)]
+    for name in names:
+        create(admin, name)
+    assert admin("users", "delete", *names, "-n").err == "dry run: would delete 6 users\n"
+    assert admin("users", "delete", "u0", "u1", "-y").err == "deleted users `u0`, `u1`\n"
+    partly = admin("users", "delete", "u2", "admin", "-y")
+    assert (partly.code, partly.err.splitlines()[0]) == (3, "deleted user `u2`")

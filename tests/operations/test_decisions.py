@@ -236,3 +236,38 @@ def test_black_mode_says_yes_to_what_nobody_denies_but_not_without_a_role(servic
     someone = acting(service, add_user(service, "someone", add_role(service, "empty")))
     assert not decisions.can_i(nobody, "agent:read", "agent:id:001").allowed
     assert decisions.can_i(someone, "agent:read", "agent:id:001").allowed
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "notes"),
+    [
+        pytest.param("agent:read", "agent:group:absent", ("group `absent` does not exist",), id="no group"),
+        pytest.param(
+            "group:read", "group:id:absent", ("group `absent` does not exist",), id="no group by id"
+        ),
+        pytest.param("agent:read", "agent:group:empty", ("no agent is in group `empty`",), id="no member"),
+        pytest.param("agent:read", "agent:id:999", ("agent `999` does not exist",), id="no agent"),
+        pytest.param("security:read", "role:id:999", ("role `999` does not exist",), id="no role"),
+        pytest.param("agent:read", "agent:group:default", (), id="a group with members"),
+        pytest.param("agent:read", "agent:id:001", (), id="an agent"),
+        pytest.param("agent:read", "agent:group:*", (), id="every group"),
+        pytest.param("agent:create", "*:*:*", (), id="resourceless"),
+    ],
+)
+def test_a_question_about_what_is_not_there_is_answered_with_a_note(
+    service: Context, action: str, resource: str, notes: tuple[str, ...]
+) -> None:
+    service.folders.prepare()
+    service.folders.create_group("empty")
+    answer = decisions.can_i(service, action, resource)
+    assert (answer.allowed, answer.notes) == (True, notes)
+
+
+def test_whether_it_is_there_is_told_to_readers_only(service: Context, reader: Context) -> None:
+    for resource in ("agent:id:003", "agent:id:999", "agent:group:absent", "agent:group:default"):
+        assert decisions.can_i(reader, "agent:delete", resource).notes == ()
+
+
+def test_an_unknown_agent_is_named_as_it_was_written(service: Context, reader: Context) -> None:
+    with pytest.raises(NotFoundError, match="agent `050000` does not exist"):
+        decisions.can_i(service, "agent:read", "agent:id:050000", user="reader")

@@ -386,4 +386,4 @@ def test_rules_of_a_weak_caller_stay_possible_beside_strong_ones(world: World) -
     """A rule that gives little may be changed by a delegate though other rules give much."""
     with_strong_rule(world)
     changed = rules.update_rule(world.me, "own_rule", document=[ANY_CONTEXT, {"FIND": {"a": 1}}])
-    assert len(changed.expressions) == 2
+    assert len(changed.value.expressions) == 2

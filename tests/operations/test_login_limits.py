@@ -83,11 +83,33 @@ def test_another_address_and_another_user_are_not_blocked(three: Context, actor_
 def test_unknown_names_count_as_one_per_address(three: Context) -> None:
     for name in ("one", "two", "three"):
         fail(three, name)
-    assert blocked(three, "four")
     assert not blocked(three)
-    assert (
-        three.store.database.value("SELECT count(*) FROM login_failures WHERE bucket LIKE '%unknown%'") == 1
-    )
+    unknown = three.store.database.rows("SELECT failures FROM login_failures WHERE bucket LIKE '%unknown%'")
+    assert [tuple(row) for row in unknown] == [(3,)]
+
+
+def test_no_number_of_unknown_names_tells_a_user_from_nobody(three: Context) -> None:
+    """The first attempt with any name is answered alike, until the address answers nobody."""
+    for number in range(29):
+        fail(three, f"nobody-{number}")
+    fail(three, "admin")
+    assert blocked(three, "admin")
+    assert blocked(three, "nobody-30")
+
+
+def test_an_unknown_name_costs_the_work_of_a_password_however_often_it_failed(
+    three: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str | None] = []
+    verify = passwords.verify
+
+    def watched(stored: str | None, given: str) -> bool:
+        looked_at.append(stored)
+        return verify(stored, given)
+
+    monkeypatch.setattr(passwords, "verify", watched)
+    fail(three, "nobody", times=6)
+    assert looked_at == [None] * 6
 
 
 def test_an_address_alone_may_fail_ten_times_as_often(three: Context, actor_with: ActorWith) -> None:

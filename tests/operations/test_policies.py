@@ -71,9 +71,17 @@ def test_a_bad_or_taken_name_is_refused(service: Context) -> None:
 def test_a_policy_keeps_what_an_update_does_not_name(service: Context) -> None:
     policies.create_policy(service, "p", READ)
     renamed = policies.update_policy(service, "p", name="q")
-    assert (renamed.name, [block.record() for block in renamed.policy.blocks]) == ("q", [READ])
+    assert (renamed.value.name, [block.record() for block in renamed.value.policy.blocks]) == ("q", [READ])
     changed = policies.update_policy(service, "q", document=deny("agent:read", "agent:id:001"))
-    assert (changed.name, changed.policy.blocks[0].effect) == ("q", "deny")
+    assert (changed.value.name, changed.value.policy.blocks[0].effect) == ("q", "deny")
+
+
+def test_a_change_of_blocks_is_told_by_their_names(service: Context) -> None:
+    policies.create_policy(service, "p", {"a": READ, "b": READ})
+    wanted = {"b": deny("agent:read", "agent:id:001"), "c": READ}
+    changed = policies.update_policy(service, "p", document=wanted)
+    assert changed.changes == ("block `c` added", "block `b` changed", "block `a` removed")
+    assert policies.update_policy(service, "p", document=wanted).changes == ()
 
 
 def test_an_update_that_is_refused_changes_nothing(service: Context) -> None:
@@ -102,7 +110,7 @@ def test_default_policies_never_change(service: Context) -> None:
             policies.update_policy(service, "agents_read", name=name, document=document)
         assert refused.value.code == 4008
     result = policies.delete_policies(service, ["agents_read", "27"])
-    assert [failure.error.code for failure in result.failed] == [4008]
+    assert [failure.error.code for failure in result.failed] == [4008, 4008]
     assert result.affected == []
     assert everything(service) == before
 

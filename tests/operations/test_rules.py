@@ -55,9 +55,11 @@ def test_a_bad_or_taken_name_is_refused(service: Context) -> None:
 
 def test_a_rule_keeps_what_an_update_does_not_name(service: Context) -> None:
     rules.create_rule(service, "r", [ONE, OTHER])
-    assert rules.update_rule(service, "r", name="s").expressions == (ONE, OTHER)
+    assert rules.update_rule(service, "r", name="s").value.expressions == (ONE, OTHER)
     changed = rules.update_rule(service, "s", document=OTHER)
-    assert (changed.name, changed.expressions) == ("s", (OTHER,))
+    assert (changed.value.name, changed.value.expressions) == ("s", (OTHER,))
+    assert changed.changes == ("expressions replaced",)
+    assert rules.update_rule(service, "s", document=OTHER).changes == ()
 
 
 def test_what_a_login_needs_to_know_is_written_with_the_rule(service: Context) -> None:
@@ -77,7 +79,7 @@ def test_default_rules_never_change(service: Context) -> None:
             rules.update_rule(service, "1", name=name, document=document)
         assert refused.value.code == 4008
     result = rules.delete_rules(service, ["1", "2"])
-    assert ([failure.error.code for failure in result.failed], result.affected) == ([4008], [])
+    assert ([failure.error.code for failure in result.failed], result.affected) == ([4008, 4008], [])
     assert everything(service) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,6 @@ from mgmtctl.domain.queries import ListQuery
 from mgmtctl.operations import users
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.results import Items
-from mgmtctl.store.users import User
 from tests.operations.access_world import (
     PASSWORD,
     acting,
@@ -37,7 +37,7 @@ def stored_password(ctx: Context, name: str) -> str | None:
     return found.password
 
 
-def codes(items: Items[User]) -> list[tuple[int, tuple[str, ...]]]:
+def codes(items: Items[Any]) -> list[tuple[int, tuple[str, ...]]]:
     return [(failure.error.code, failure.ids) for failure in items.failed]
 
 
@@ -187,12 +187,14 @@ def delegate_of_run_as(service: Context) -> Context:
     return acting(service, found)
 
 
-def test_run_as_can_be_changed_by_id_without_reading_users(service: Context) -> None:
-    ann = add_user(service, "ann")
-    assert users.set_run_as(delegate_of_run_as(service), str(ann), True).allow_run_as
-    assert not users.set_run_as(delegate_of_run_as(service), str(ann), False).allow_run_as
-    with pytest.raises(NotFoundError):
-        users.set_run_as(delegate_of_run_as(service), "999", True)
+def test_run_as_of_a_user_that_may_not_be_read_is_denied_whether_he_exists_or_not(service: Context) -> None:
+    """D 2; a record or another exit code would tell who is there."""
+    ann, runner = add_user(service, "ann"), delegate_of_run_as(service)
+    for reference in (str(ann), "999"):
+        with pytest.raises(DeniedError) as refused:
+            users.set_run_as(runner, reference, True)
+        assert refused.value.problem == f"permission denied: security:read on user:id:{reference}"
+    assert not service.store.users.get(ann).allow_run_as
 
 
 PROTECTED = [
@@ -256,16 +258,18 @@ def test_linking_is_idempotent_and_keeps_the_order(service: Context) -> None:
     a, b = add_role(service, "a"), add_role(service, "b")
     users.link_roles(service, ann, ["b", "a"])
     again = users.link_roles(service, ann, ["a", "b"])
-    assert [user.roles for user in again.affected] == [(b, a)]
+    assert [(changed.value.roles, changed.changes, changed.kept) for changed in again.affected] == [
+        ((b, a), (), ("a", "b"))
+    ]
     users.unlink_roles(service, ann, ["b"])
     gone = users.unlink_roles(service, ann, ["b"])
-    assert ([user.roles for user in gone.affected], gone.error) == ([(a,)], 0)
+    assert ([changed.value.roles for changed in gone.affected], gone.error) == ([(a,)], 0)
 
 
 def test_unknown_roles_fail_and_the_others_are_linked(service: Context) -> None:
     ann, a = str(add_user(service, "ann")), add_role(service, "a")
     result = users.link_roles(service, ann, ["a", "absent"])
-    assert [user.roles for user in result.affected] == [(a,)]
+    assert [changed.value.roles for changed in result.affected] == [(a,)]
     assert codes(result) == [(4002, ("absent",))]
     nothing = users.link_roles(service, ann, ["absent"])
     assert (nothing.affected, nothing.error) == ([], 1)
@@ -275,7 +279,14 @@ def test_an_edit_changes_everything_it_names_at_once(service: Context) -> None:
     ann = str(add_user(service, "ann", add_role(service, "a")))
     b = add_role(service, "b")
     changed = users.update_user(service, ann, name="anna", allow_run_as=True, roles=["b"])
-    assert (changed.name, changed.allow_run_as, changed.roles) == ("anna", True, (b,))
+    user = changed.value
+    assert (user.name, user.allow_run_as, user.roles) == ("anna", True, (b,))
+    assert changed.changes == (
+        "name `ann` -> `anna`",
+        "may use authorization contexts",
+        "role `b` added",
+        "role `a` removed",
+    )
 
 
 def test_an_edit_that_fails_changes_nothing(service: Context) -> None:
@@ -315,7 +326,7 @@ def test_replacing_roles_needs_the_rights_of_linking_and_unlinking(
     with pytest.raises(DeniedError) as refused:
         users.update_user(me, ann, roles=[ids[name] for name in roles_wanted])
     assert refused.value.action == action
-    assert users.update_user(me, ann, roles=[str(a)]).roles == (a,)
+    assert users.update_user(me, ann, roles=[str(a)]).value.roles == (a,)
 
 
 def test_a_failure_never_shows_a_password(service: Context) -> None:
