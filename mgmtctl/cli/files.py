@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -116,13 +117,13 @@ def validate(
     findings = _findings(session, target, form)
     session.show(findings)
     if not findings:
-        session.say(f"{target}: nothing found")
+        session.say(f"{target}: no findings")
     if blocks(findings):
         session.code = 1
 
 
 def _findings(session: CliSession, target: str, form: str | None) -> list[Finding]:
-    from mgmtctl.domain.errors import QuestionError
+    from mgmtctl.domain.errors import MgmtctlError, QuestionError
 
     if target == "-" or target.startswith(_PATH_BEGINNINGS):
         content, name = session.read_input(target)
@@ -132,7 +133,13 @@ def _findings(session: CliSession, target: str, form: str | None) -> list[Findin
     from mgmtctl.domain.files import split_target
     from mgmtctl.operations import group_files
 
-    return group_files.validate_group_files(session.context, *split_target(target))
+    try:
+        return group_files.validate_group_files(session.context, *split_target(target))
+    except MgmtctlError as error:
+        if os.path.isfile(target):
+            meant = f"mgmtctl files validate ./{target}"
+            error.fix = f"{error.fix}; or for the file here: {meant}" if error.fix else meant
+        raise
 
 
 def check_document(content: bytes, name: str, form: str) -> list[Finding]:

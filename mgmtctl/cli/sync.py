@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +53,7 @@ ExitCode = typer.Option("--exit-code", help="End with 1 unless every agent is sy
     exits={
         3: "some agents failed, the others are done",
         74: "no folder could be written",
-        75: "another sync runs",
+        75: "another sync runs, or files are being changed",
     },
 )
 def run(
@@ -91,14 +91,22 @@ def run(
             )
 
         try:
-            report = attempt(None if session.yes else max_affected)
-        except sync.AffectedError as error:
-            session.confirm(f"{error.count} agents would be written to, go on?")
-            report = attempt(None)
+            report = _allowed(session, attempt, max_affected)
+        except sync.StoppedError as stopped:
+            _tell(session, stopped.report, "interrupted: ")
+            session.exit(128 + watch.signal)
     _tell(session, report)
-    if watch.signal:
-        session.say(f"interrupted: {report.not_reached} agents were not reached")
-        session.exit(128 + watch.signal)
+
+
+def _allowed(session: CliSession, attempt: Callable[[int | None], SyncItems], most: int | None) -> SyncItems:
+    """The run, after a yes when it would write to more agents than `most`."""
+    from mgmtctl.operations.sync import AffectedError
+
+    try:
+        return attempt(None if session.yes or session.dry_run else most)
+    except AffectedError as error:
+        session.confirm(f"write to {error.count} agents, at most {error.most} were expected")
+        return attempt(None)
 
 
 @noun.list(
@@ -109,7 +117,11 @@ def run(
         "mgmtctl sync status --exit-code",
     ],
     columns=("id", "name", "stage", "why"),
-    exits={1: "with --exit-code: an agent is not synced"},
+    exits={
+        1: "with --exit-code: an agent is not synced",
+        3: "some agents may not be read",
+        5: "no such agent or group",
+    },
 )
 def status(
     session: CliSession,
@@ -117,13 +129,21 @@ def status(
     group: Annotated[str | None, InGroup] = None,
     exit_code: Annotated[bool, ExitCode] = False,
 ) -> None:
-    """Say where each agent stands: synced, stale, blocked, diverged."""
+    """Say where each agent stands, and why.
+
+    The stage is one of: synced; stale (its groups give something else now); diverged (files were changed or removed in
+    its folder); never-synced; blocked (a group cannot be sent); no-folder (it cannot be entered); ignored (delivered,
+    but the agent's own options say that it uses no shared files). Every file that was written is looked at, by its
+    size, times and inode; one that looks touched is read. A run looks at the same, so that both say the same.
+    """
     from mgmtctl.domain.sync import IGNORED, SYNCED
     from mgmtctl.operations import sync
 
     named = session.refs(agents) if agents else None
     found = sync.sync_status(session.context, named, group, query=session.query)
     session.show(found)
+    if found.failed and not found.affected:
+        return
     stages = Counter(entry.stage.name for entry in found.affected)
     session.say(", ".join(f"{count} {stage}" for stage, count in sorted(stages.items())) or "no agents")
     if exit_code and set(stages) - {SYNCED, IGNORED}:
@@ -142,7 +162,11 @@ def explain(session: CliSession, agent: Annotated[str, AgentRef]) -> None:
     "plan",
     examples=["mgmtctl sync plan --all", "mgmtctl sync plan --group web -o json"],
     columns=("id", "name", "group", "summary"),
-    exits={3: "the groups of some agents are invalid"},
+    exits={
+        3: "some agents could not be sent to, the others are shown",
+        7: "the groups of these agents are invalid",
+        74: "no folder can be entered",
+    },
 )
 def plan(
     session: CliSession,
@@ -250,16 +274,17 @@ def _require_word(if_locked: str) -> None:
         raise QuestionError(f"--if-locked: expected {' or '.join(_LOCKED)}, got `{if_locked}`")
 
 
-def _tell(session: CliSession, report: SyncItems) -> None:
+def _tell(session: CliSession, report: SyncItems, beginning: str = "") -> None:
     """What was done, what was overwritten, and what failed."""
     if report.skipped:
         session.say("another sync runs, nothing done")
         return
     _tell_about(session, report)
-    text = _summary(report, "written to")
+    text = beginning + _summary(report, "written to")
+    would = beginning + _summary(report, "would be written to")
     if report.failed and not report.affected:
-        session.say(f"dry run: {text}" if session.dry_run else text)
-    session.done(text, report)
+        session.say(f"dry run: {would}" if session.dry_run else text)
+    session.done(text, report, would)
     _partly(session, report)
 
 
@@ -292,9 +317,8 @@ def _summary(report: SyncItems, did: str) -> str:
         parts.append(f"{failed} failed")
     if report.not_reached:
         parts.append(f"{report.not_reached} not reached")
-    return f"{len(report.affected) + report.unchanged + failed + report.not_reached} agents: " + ", ".join(
-        parts
-    )
+    count = len(report.affected) + report.unchanged + failed + report.not_reached
+    return f"{count} agent{'s' * (count != 1)}: " + ", ".join(parts)
 
 
 def _change(change: dict[str, Any]) -> str:

@@ -21,15 +21,24 @@ OTHER = ""
 
 MERGED_NAME = "merged.mg"
 
-NO_FOLDER = "no folder"
-BLOCKED = "blocked by an invalid group"
-NEVER_SYNCED = "never synced"
+# One word each, so that `stage=never-synced` is a filter; `why` tells the rest.
+NO_FOLDER = "no-folder"
+BLOCKED = "blocked"
+NEVER_SYNCED = "never-synced"
 STALE = "stale"
 DIVERGED = "diverged"
 IGNORED = "ignored"
 SYNCED = "synced"
 
 STAGES = (NO_FOLDER, BLOCKED, NEVER_SYNCED, STALE, DIVERGED, IGNORED, SYNCED)
+
+_MOST_NAMED = 3
+_DIFFERENCES = {
+    OVERWRITE: "changed there",
+    UPDATE: "older there",
+    CREATE: "missing there",
+    REMOVE: "left over there",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +99,31 @@ def written_by_us(
     return ours
 
 
+def differences(changes: Sequence[Change]) -> str:
+    """How a folder differs from what was written there, file by file: `changed there: ...; missing there: ...`."""
+    parts = []
+    for kind, words in _DIFFERENCES.items():
+        names = [change.name for change in changes if change.kind == kind]
+        if names:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            parts.append(f"{words}: `{'`, `'.join(names[:_MOST_NAMED])}`{more}")
+    return "; ".join(parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Facts about one agent: digests are of merged files, None where there is none.
 
-    `target` what its groups give now, `pushed` what was last written, `in_place` whether the folder still holds that,
-    `blocked_by` one line per group that cannot be sent, `repair` what helps against it, `folder_problem` why its
-    folder cannot be entered, `ignores_shared` when its internal options say `agent.remote_conf=0`.
+    `target` what its groups give now, `pushed` what was last written, `diverged` how the folder differs from that in
+    words (None: it does not), `blocked_by` one line per group that cannot be sent, `repair` what helps against it,
+    `folder_problem` why its folder cannot be entered, `ignores_shared` when its internal options say
+    `agent.remote_conf=0`.
     """
 
     agent: str
     target: str | None
     pushed: str | None
-    in_place: bool
+    diverged: str | None = None
     blocked_by: Sequence[str] = ()
     repair: str | None = None
     folder_problem: str | None = None
@@ -131,8 +152,8 @@ def stage(standing: Standing) -> Stage:
     if standing.pushed != standing.target:
         has, shall = standing.pushed[:12], standing.target[:12]
         return Stage(STALE, f"it has merged file {has}, its groups give {shall}", run)
-    if not standing.in_place:
-        return Stage(DIVERGED, "its merged.mg is not as it was written", run)
+    if standing.diverged:
+        return Stage(DIVERGED, standing.diverged, run)
     if standing.ignores_shared:
         return Stage(
             IGNORED,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +22,11 @@ from mgmtctl.domain import sync
 from mgmtctl.domain.errors import InvalidError, UnavailableError
 from mgmtctl.domain.files import MERGED
 from mgmtctl.folders import paths
-from mgmtctl.folders.paths import Print
+from mgmtctl.folders.looks import Look, Looker
 from mgmtctl.folders.pushing import Examined, Manifest, apply, digests_of, examine
 
 SHARED = "shared"
+_BELOW = f"%03d/{SHARED}/".encode()
 LARGEST_REPORT = 1 << 20  # bytes of what an agent leaves for us
 
 
@@ -38,10 +39,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a push did: the changes, and how merged.mg looks now."""
+    """What a push did: the changes, and how the files look now."""
 
     changes: tuple[sync.Change, ...]
-    print: Print
+    look: Look
 
 
 class AgentFolders:
@@ -65,26 +66,24 @@ class AgentFolders:
     ) -> None:
         os.close(self._agents)
 
-    def look(self, place: Place) -> Print | None:
-        """How the agent's merged.mg looks, without opening it; None when there is none or it cannot be reached."""
+    def look(self, place: Place, looker: Looker) -> Look | None:
+        """How the files that were written there look, without opening one; None when one of them cannot be seen."""
         try:
             if place.folder is None:
-                # A symlink here could only show us a file that is not the one we wrote.
-                path = f"{place.agent_id}/{SHARED}/{MERGED}"
-                return paths.print_of(os.stat(path, dir_fd=self._agents, follow_symlinks=False))
+                return looker.look(self._agents, f"{place.agent_id}/{SHARED}/".encode())
             with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
-                return paths.print_of(os.stat(MERGED, dir_fd=shared, follow_symlinks=False))
+                return looker.look(shared)
         except (OSError, InvalidError):
             return None
 
-    def holds(self, place: Place, manifest: Manifest) -> bool:
-        """Whether the files of the manifest are all in place, byte for byte, and no push was cut short."""
-        try:
-            with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
-                examined = examine(shared, manifest, manifest, lambda _: None)
-        except (OSError, InvalidError):
-            return False
-        return not (examined.changes or examined.unfinished)
+    def touched(self, looker: Looker, agents: Iterable[tuple[str, int, bytes | None]]) -> list[int]:
+        """Of agents (groups, id, look) below `agents/` those whose files do not look so, or that have no look."""
+        folder, differs = self._agents, looker.differs
+        return [
+            identifier
+            for _, identifier, look in agents
+            if not look or differs(look, folder, _BELOW % identifier)
+        ]
 
     def problem(self, place: Place) -> str | None:
         """Why the agent's folder cannot be used, or None; a folder below `agents/` that is missing will be made."""
@@ -122,7 +121,7 @@ class AgentFolders:
         except FileNotFoundError as error:
             if place.folder is not None and not self._reachable(place):
                 raise _unusable(place, error) from None
-            return Examined(tuple(sync.plan(digests_of(target), {}, {})), unfinished=False)
+            return Examined(tuple(sync.plan(digests_of(target), {}, {})), unfinished=False, absent=True)
         except OSError as error:
             raise _unusable(place, error) from None
 
@@ -142,12 +141,12 @@ class AgentFolders:
                     examined = examine(shared, target, last, known)
                     if examined.changes or examined.unfinished:
                         apply(shared, examined, files, target[MERGED][0])
-                    status = os.stat(MERGED, dir_fd=shared, follow_symlinks=False)
+                    look = Looker(target[MERGED][0], target).look(shared)
                 finally:
                     os.close(shared)
         except OSError as error:
             raise _unusable(place, error) from None
-        return PushReport(examined.changes, paths.print_of(status))
+        return PushReport(examined.changes, look)
 
     def purge(
         self, place: Place, last: Manifest, known: Callable[[str], Manifest | None]

@@ -11,7 +11,6 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from mgmtctl.domain.errors import UnavailableError
 from mgmtctl.domain.files import MAX_PARTS
@@ -28,20 +27,6 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a planted pipe would hold us for ever.
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class Print(NamedTuple):
-    """How a file looked after it was written: enough to see later that nobody touched it. Times in nanoseconds."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-
-
-def print_of(status: os.stat_result) -> Print:
-    """The print of a file's status."""
-    return Print(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class NotRegularError(OSError):

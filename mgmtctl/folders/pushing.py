@@ -31,11 +31,15 @@ _NOTHING: Manifest = {}
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What a push would do, and whether earlier ones were cut short there, which had `begun` to write these digests."""
+    """What a push would do, and whether earlier ones were cut short there, which had `begun` to write these digests.
+
+    `absent`: there is no folder to look into.
+    """
 
     changes: tuple[sync.Change, ...]
     unfinished: bool
     begun: tuple[str, ...] = ()
+    absent: bool = False
 
 
 def examine(

@@ -1,19 +1,22 @@
 """Sync: bring what the groups give into the agents' folders, and say where each agent stands (S 2.9, 3.2; D 8).
 
 Rules: an invalid group is never pushed, its agents keep the last good files and are reported; one agent's failure stops
-no other; a lock keeps two runs apart. `plan_sync` and a dry run show what `run_sync` would do, by the same code.
+no other; a lock keeps two runs apart. Status, plan, explain and a run ask one comparison (`Sync.sort_out`), which looks
+at every file that was written, so that they cannot disagree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mgmtctl.domain import sync as standing
-from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError, NotFoundError
+from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError, NotFoundError, UnavailableError
+from mgmtctl.domain.fields import OneOf
 from mgmtctl.domain.queries import ID, NAMES, TEXT, Fields, ListQuery, apply_query
+from mgmtctl.domain.resources import Resource
 from mgmtctl.domain.scopes import Scope
 from mgmtctl.operations import access
 from mgmtctl.operations.context import Context
@@ -23,8 +26,8 @@ from mgmtctl.operations.sync_run import Sync, Unwatched, Watch, Work, place
 from mgmtctl.operations.sync_targets import Blocked, Targets
 
 if TYPE_CHECKING:
-    from mgmtctl.domain.merging import Conflict
     from mgmtctl.domain.sync import Change, Stage
+    from mgmtctl.folders.pushing import Examined
     from mgmtctl.operations.sync_targets import Target
     from mgmtctl.store.sync_state import Member
 
@@ -32,12 +35,11 @@ STAGE_FIELDS: Fields = {
     "id": ID,
     "name": TEXT,
     "group": NAMES,
-    "group_config_status": TEXT,
-    "stage": TEXT,
+    "group_config_status": OneOf("synced", "not synced"),
+    "stage": OneOf(*standing.STAGES),
     "why": TEXT,
     "next": TEXT,
 }
-_CONFLICTS_SHOWN = 3
 INTERNAL_OPTIONS = "local_internal_options.conf"
 
 
@@ -107,6 +109,14 @@ class SyncItems(Items[AgentChanges]):
         return 2 if self.affected or self.unchanged else 1
 
 
+class StoppedError(UnavailableError):
+    """A run that its caller stopped: what is done is done, and `report` tells it."""
+
+    def __init__(self, report: SyncItems) -> None:
+        super().__init__(f"stopped, {report.not_reached} agents were not reached", "interrupted")
+        self.report = report
+
+
 @dataclass(frozen=True, slots=True)
 class AgentStage:
     """Where one agent stands."""
@@ -166,18 +176,20 @@ def run_sync(
     lock_timeout: float = 0.0,
     watch: Watch | None = None,
 ) -> SyncItems:
-    """Write into the agents' folders what their groups give; agents that have it already are not touched."""
+    """Write into the agents' folders what their groups give; agents that have it already are not touched.
+
+    Raises AffectedError before anything is written, StoppedError after `watch` ended the run.
+    """
     if ctx.dry_run:
-        return _planned(ctx, agents_list, group, verify, max_affected)
+        return _planned(ctx, "agent:reconnect", agents_list, group, verify, max_affected)
     with ctx.folders.lock("sync", "mgmtctl sync run", if_locked=if_locked, timeout=lock_timeout) as held:
         if not held:
             return SyncItems((), skipped=True)
         with ctx.store.sync_state.unhurried(), _opened(ctx, keep=True, verify=verify) as run:
-            members = _members(ctx, agents_list, group)
-            work = run.sort_out(members)
+            work = _sorted_out(ctx, run, "agent:reconnect", agents_list, group)
             _guard_number(work, max_affected)
             run.push_all(work, watch or Unwatched())
-            names = _groups_of(members)
+            names = sorted(work.groups)
             if group is None and isinstance(agents_list, Scope) and agents_list.is_everything:
                 names = sorted({*names, *ctx.folders.group_names()})
                 ctx.folders.tidy()
@@ -187,7 +199,10 @@ def run_sync(
                     run.targets.flush()
                     ctx.store.sync_state.forget_unused()
             report = _report(ctx, run.targets, work)
-            return replace(report, warnings=(*report.warnings, *notes))
+            report = replace(report, warnings=(*report.warnings, *notes))
+    if watch is not None and watch.stopped:
+        raise StoppedError(report)
+    return report
 
 
 @operation(needs("agent:read", each("agent:id", "agents_list")), http="GET /sync/plan")
@@ -195,7 +210,7 @@ def plan_sync(
     ctx: Context, agents_list: Selection = None, group: str | None = None, verify: bool = False
 ) -> SyncItems:
     """Show what a run would change, agent by agent and file by file."""
-    return _planned(ctx, agents_list, group, verify, None)
+    return _planned(ctx, "agent:read", agents_list, group, verify, None)
 
 
 @operation(needs("agent:read", each("agent:id", "agents_list")), http="GET /sync/status")
@@ -204,7 +219,11 @@ def sync_status(
 ) -> Items[AgentStage]:
     """Say where each agent stands: synced, stale, blocked, and what to do next."""
     with _opened(ctx, keep=False) as run:
-        found = [_stage(run, member) for member in _members(ctx, agents_list, group)]
+        work = _sorted_out(ctx, run, "agent:read", agents_list, group)
+        ids = _ids(ctx, "agent:read", agents_list, group)
+        pending = work.pending_ids()
+        members = ctx.store.sync_state.members(ids, group)
+        found = [_stage(run, member, member.id in pending, work.examined) for member in members]
     found.sort(key=lambda entry: int(entry.id))
     asked, total = apply_query(found, query or ListQuery(), STAGE_FIELDS, ctx.now())
     return Items(asked, total=total)
@@ -215,27 +234,27 @@ def explain_sync(ctx: Context, agent_id: str) -> Explanation:
     """Say where one agent stands, why, what it has and shall have, and the next step."""
     with _opened(ctx, keep=False) as run:
         (member,) = ctx.store.sync_state.members([agent_id])
-        where = _stage(run, member)
         target, _ = run.targets.files(member.groups)
-        blocked = isinstance(target, Blocked)
-        reachable = where.stage.name != standing.NO_FOLDER
+        work = run.sort_out(ctx.store.sync_state.seen([agent_id]))
+        where = _stage(run, member, bool(work.todo), work.examined)
+        pushable = bool(work.todo) and where.stage.name != standing.NO_FOLDER
         return Explanation(
             where,
             None if isinstance(target, Blocked) else target,
             member.pushed_digest or None,
             member.pushed or None,
-            run.changes(member, target) if reachable and not isinstance(target, Blocked) else (),
-            _findings(ctx, run.targets, member) if blocked else (),
+            run.changes(member, target) if pushable and not isinstance(target, Blocked) else (),
+            _findings(ctx, run.targets, member) if isinstance(target, Blocked) else (),
             run.targets.conflicts.get(member.groups, ()),
         )
 
 
 def _planned(
-    ctx: Context, agents_list: Selection, group: str | None, verify: bool, max_affected: int | None
+    ctx: Context, action: str, agents_list: Selection, group: str | None, verify: bool, most: int | None
 ) -> SyncItems:
     with _opened(ctx, keep=False, verify=verify) as run:
-        work = run.sort_out(_members(ctx, agents_list, group))
-        _guard_number(work, max_affected)
+        work = _sorted_out(ctx, run, action, agents_list, group)
+        _guard_number(work, most)
         run.examine_all(work)
         return _report(ctx, run.targets, work)
 
@@ -250,26 +269,34 @@ def _opened(ctx: Context, *, keep: bool, verify: bool = False) -> Iterator[Sync]
         yield Sync(quiet, targets, folders, verify)
 
 
-def _members(ctx: Context, agents_list: Selection, group: str | None) -> list[Member]:
-    """The permitted agents that are meant, those with the same groups together."""
-    scope = agents_list if isinstance(agents_list, Scope) else None
-    ids: Sequence[str] | None
-    if isinstance(agents_list, Scope):
-        ids = None if agents_list.is_everything else ctx.store.agents.ids(agents_list)
-    else:
-        ids = agents_list
-    if group is None:
-        return ctx.store.sync_state.members(ids)
-    found = ctx.store.sync_state.members(ids, group)
-    if not found and scope is not None:
-        _require_group(ctx, group)
-    return found
+def _sorted_out(ctx: Context, run: Sync, action: str, agents_list: Selection, group: str | None) -> Work:
+    """The permitted agents that are meant, compared with what they shall hold."""
+    work = run.sort_out(ctx.store.sync_state.seen(_ids(ctx, action, agents_list, group), group))
+    if group is not None and not work.groups and isinstance(agents_list, Scope):
+        _require_group(ctx, action, agents_list, group)
+    return work
 
 
-def _require_group(ctx: Context, group: str) -> None:
+def _ids(ctx: Context, action: str, agents_list: Selection, group: str | None) -> Sequence[str] | None:
+    """The permitted agents, None for all; DeniedError when there can be none, which is no empty list (D 2)."""
+    if not isinstance(agents_list, Scope):
+        return agents_list
+    if agents_list.is_nothing:
+        raise _refusal(ctx, action, group)
+    return None if agents_list.is_everything else ctx.store.agents.ids(agents_list)
+
+
+def _require_group(ctx: Context, action: str, scope: Scope, group: str) -> None:
     """A group without agents that the caller may touch is only named to those who may read it."""
     if not (ctx.folders.group_exists(group) and access.scope(ctx, "group:read", "group:id").covers(group)):
         raise NotFoundError("group", group, code=1710)
+    if not scope.covers("", (group,)):
+        raise _refusal(ctx, action, group)
+
+
+def _refusal(ctx: Context, action: str, group: str | None) -> MgmtctlError:
+    asked = Resource("agent:id", "*") if group is None else Resource("agent:group", group)
+    return access.refusal(ctx, access.current_actor(ctx), action, asked)
 
 
 def _guard_number(work: Work, most: int | None) -> None:
@@ -279,6 +306,7 @@ def _guard_number(work: Work, most: int | None) -> None:
 
 def _report(ctx: Context, targets: Targets, work: Work) -> SyncItems:
     changed = sorted(work.changed, key=lambda entry: entry[0].id)
+    failed = sorted(work.failed, key=lambda entry: int(entry[0]))
     return SyncItems(
         [
             AgentChanges(
@@ -286,58 +314,30 @@ def _report(ctx: Context, targets: Targets, work: Work) -> SyncItems:
             )
             for member, target, changes in changed
         ],
-        grouped([(agent, _shown(ctx, error)) for agent, error in work.failed]),
+        grouped([(agent, _shown(ctx, error)) for agent, error in failed]),
         unchanged=work.unchanged,
         not_reached=work.not_reached,
-        warnings=tuple(_warnings(ctx, targets, work)),
+        warnings=(*targets.warnings(), *_moved_on(work)),
     )
 
 
-def _warnings(ctx: Context, targets: Targets, work: Work) -> Iterator[str]:
-    """What the administrator should know about the groups, one line each, none twice."""
-    if ctx.folders.ar_conf() is None:
-        yield "ar.conf is missing in the shared folder; merged files are built without it"
-    yield from _conflict_lines(conflict for found in targets.conflicts.values() for conflict in found)
-    lines = [
-        f"`{left.group}/{left.name}` is not sent: {left.reason}"
-        for left_out in targets.left_out.values()
-        for left in left_out
-        if not left.name.rpartition("/")[2].startswith((".", "merged.mg"))
-    ]
-    lines += [f"groups `{groups}` changed during the run; run it again" for groups in sorted(work.moved_on)]
-    yield from dict.fromkeys(lines)
+def _moved_on(work: Work) -> list[str]:
+    return [f"groups `{groups}` changed during the run; run it again" for groups in sorted(work.moved_on)]
 
 
-def _conflict_lines(conflicts: Iterable[Conflict]) -> Iterator[str]:
-    """One line for each file name that several groups of an agent hold."""
-    by_name: dict[str, dict[str, None]] = {}
-    for conflict in conflicts:
-        words = f"`{conflict.winner}` wins over `{'`, `'.join(conflict.losers)}`"
-        by_name.setdefault(conflict.name, {})[words] = None
-    for name, found in sorted(by_name.items()):
-        more = len(found) - _CONFLICTS_SHOWN
-        shown = "; ".join(list(found)[:_CONFLICTS_SHOWN])
-        yield f"`{name}` in several groups: {shown}" + (f"; and {more} more" if more > 0 else "")
-
-
-def _groups_of(members: Sequence[Member]) -> list[str]:
-    return sorted({name for member in members for name in member.groups.split(",")})
-
-
-def _stage(run: Sync, member: Member) -> AgentStage:
+def _stage(run: Sync, member: Member, pending: bool, examined: Mapping[int, Examined]) -> AgentStage:
+    """Where an agent stands that was sorted out; `pending` when it has to be written to."""
     target = run.targets.of(member.groups)
-    untouched = run.looks_untouched(member)
-    if not untouched and member.pushed_digest:
-        untouched = _same_bytes(run, member)
+    blocked = isinstance(target, Blocked)
     options = run.folders.read_report(place(member), INTERNAL_OPTIONS) or b""
     facts = standing.Standing(
         agent=member.agent_id,
         target=None if isinstance(target, Blocked) else target.digest,
         pushed=member.pushed_digest or None,
-        in_place=untouched,
+        diverged=_difference(examined.get(member.id)) if pending else None,
         blocked_by=tuple(error.problem for error in target.errors) if isinstance(target, Blocked) else (),
         repair=target.errors[0].fix if isinstance(target, Blocked) else None,
-        folder_problem=None if untouched else run.folders.problem(place(member)),
+        folder_problem=run.folders.problem(place(member)) if pending or blocked else None,
         ignores_shared=standing.ignores_shared(options),
     )
     return AgentStage(
@@ -345,9 +345,13 @@ def _stage(run: Sync, member: Member) -> AgentStage:
     )
 
 
-def _same_bytes(run: Sync, member: Member) -> bool:
-    """Whether a merged.mg that does not look as it was left still holds the same bytes."""
-    return run.folders.holds(place(member), run.targets.manifest(member.pushed_digest) or {})
+def _difference(examined: Examined | None) -> str:
+    """How a folder differs from what was last written there, in words."""
+    if examined is None:
+        return "its files cannot be read"
+    if examined.absent:
+        return "its folder is missing"
+    return standing.differences(examined.changes) or "a push was cut short there"
 
 
 def _findings(ctx: Context, targets: Targets, member: Member) -> tuple[Any, ...]:

@@ -1,29 +1,31 @@
 """The work of a sync: which agents need one, and pushing to them in batches. Nothing here is an operation.
 
-Rules (D 8): an agent whose state equals the target and whose merged.mg looks as it was left is not touched. Pushes are
-announced in the store, made, and recorded; a kill in between is found by the next run, which finishes it. One agent's
-failure never stops the others. `synced` is only committed for files that are in place and sources that did not change.
+Rules (D 8): an agent that was last given the target and whose files look as they were left is not touched; every file
+counts, and one that looks otherwise is read. Status, plan and explain ask the same comparison. Pushes are announced in
+the store, made, and recorded; a kill in between is found by the next run, which finishes it. One agent's failure never
+stops the others. `synced` is only committed for files that are in place and sources that did not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from mgmtctl.domain.errors import MgmtctlError
 from mgmtctl.domain.sync import Change
 from mgmtctl.folders.agents import Place
+from mgmtctl.folders.looks import Looker
 from mgmtctl.folders.paths import TICK_NS
 from mgmtctl.operations.sync_targets import Blocked, Target, Targets
 from mgmtctl.store.sync_state import FRESH, Member, Written
 
 if TYPE_CHECKING:
     from mgmtctl.folders.agents import AgentFolders
-    from mgmtctl.folders.paths import Print
-    from mgmtctl.folders.pushing import Manifest
+    from mgmtctl.folders.pushing import Examined, Manifest
     from mgmtctl.operations.context import Context
+    from mgmtctl.store.sync_state import Seen
 
 # How many pushes a kill may leave unrecorded: the next run looks into so many folders.
 BATCH = 500
@@ -55,9 +57,14 @@ class Unwatched:
 
 @dataclass(slots=True)
 class Work:
-    """What a run found and did; ids of agents as in the store."""
+    """What a run found and did; ids of agents as in the store.
 
+    `examined` holds what was found in the folders of agents that were last given what they shall have.
+    """
+
+    groups: set[str] = field(default_factory=set)
     todo: dict[str, list[Member]] = field(default_factory=dict)
+    examined: dict[int, Examined] = field(default_factory=dict)
     changed: list[tuple[Member, Target, tuple[Change, ...]]] = field(default_factory=list)
     failed: list[tuple[str, MgmtctlError]] = field(default_factory=list)
     unchanged: int = 0
@@ -69,6 +76,10 @@ class Work:
         """How many agents have to be written to."""
         return sum(map(len, self.todo.values()))
 
+    def pending_ids(self) -> set[int]:
+        """The agents that have to be written to."""
+        return {member.id for same in self.todo.values() for member in same}
+
 
 @dataclass(frozen=True, slots=True)
 class Sync:
@@ -79,27 +90,46 @@ class Sync:
     folders: AgentFolders
     verify: bool = False
 
-    def sort_out(self, members: Sequence[Member]) -> Work:
+    def sort_out(self, seen: Iterable[Seen]) -> Work:
         """Tell agents that need nothing from those to push to and those whose groups are blocked."""
         work = Work()
+        unsure: list[int] = []
+        same: defaultdict[str, list[Seen]] = defaultdict(list)
+        for row in seen:
+            same[row[0]].append(row)
+        for groups, agents in same.items():
+            target = self.targets.of(groups)
+            work.groups.update(groups.split(","))
+            if isinstance(target, Blocked):
+                work.failed += [(f"{identifier:03}", target.error) for _, identifier, _ in agents]
+                continue
+            touched = self._touched(target, agents)
+            work.unchanged += len(agents) - len(touched)
+            unsure += touched
+        self._note_blocked([int(identifier) for identifier, _ in work.failed])
+        if unsure:
+            self._look_closer(unsure, work)
+        return work
+
+    def _touched(self, target: Target, agents: Sequence[Seen]) -> list[int]:
+        """The agents whose looks alone do not say that they need nothing."""
+        if self.verify:
+            return [identifier for _, identifier, _ in agents]
+        return self.folders.touched(self._looker(target), agents)
+
+    def _look_closer(self, agents: Sequence[int], work: Work) -> None:
         in_place: list[Member] = []
         settled: list[Written] = []
-        for groups, same in groupby(members, key=lambda member: member.groups):
-            target = self.targets.of(groups)
+        for member in self.ctx.store.sync_state.members(agents):
+            target = self.targets.of(member.groups)
             if isinstance(target, Blocked):
-                work.failed += [(member.agent_id, target.error) for member in same]
-                continue
-            for member in same:
-                look = self._in_place(member, target)
-                if look is None:
-                    work.todo.setdefault(groups, []).append(member)
-                    continue
+                work.failed.append((member.agent_id, target.error))
+            elif self._needs_nothing(member, target, work, settled):
                 in_place.append(member)
-                if member.size < 0:
-                    settled.append(_written(member, target, look))
-        work.unchanged = len(in_place)
-        self._note_found(in_place, settled, [int(identifier) for identifier, _ in work.failed])
-        return work
+            else:
+                work.todo.setdefault(member.groups, []).append(member)
+        work.unchanged += len(in_place)
+        self._note_in_place(in_place, settled)
 
     def push_all(self, work: Work, watch: Watch) -> None:
         """Push to every agent of `work.todo`: all are announced, then pushed, and recorded batch by batch."""
@@ -159,50 +189,53 @@ class Sync:
         )
         return examined.changes
 
-    def looks_untouched(self, member: Member) -> bool:
-        """Whether the agent's merged.mg looks as mgmtctl left it."""
-        look = self.folders.look(place(member))
-        return look is not None and _same(member, look)
-
-    def _in_place(self, member: Member, target: Target) -> Print | None:
-        """How the merged.mg of an agent that needs nothing looks; None when it needs a push."""
+    def _needs_nothing(self, member: Member, target: Target, work: Work, settled: list[Written]) -> bool:
+        """Whether the agent holds the target; a look that was found to be in order goes to `settled`."""
         if member.pushed_digest != target.digest:
-            return None
-        look = self.folders.look(place(member))
-        if look is None:
-            return None
-        if not self.verify and _same(member, look):
-            return look
+            return False
+        # Looked at before it is read: what changes in between looks otherwise the next time.
+        look = self.folders.look(place(member), self._looker(target))
+        if look is not None and look.kept == member.look and not self.verify:
+            return True
         # Not to be trusted by its look alone: the bytes decide, and leftovers of a push that was cut short.
         known = self.targets.manifest
         manifest = self._manifest(target.digest)
         try:
             examined = self.folders.examine(place(member), manifest, manifest, known)
         except MgmtctlError:
-            return None
-        return None if examined.changes or examined.unfinished else look
+            return False
+        if examined.changes or examined.unfinished:
+            work.examined[member.id] = examined
+            return False
+        if look is not None:
+            found = Written(member.id, member.groups, target.digest, *look)
+            settled.append(_to_keep(found, self.ctx.now()))
+        return True
+
+    def _looker(self, target: Target) -> Looker:
+        return Looker(target.digest, self._manifest(target.digest))
 
     def _manifest(self, digest: str) -> Manifest:
         return self.targets.manifest(digest) or {}
 
-    def _note_found(
-        self, in_place: Sequence[Member], settled: Sequence[Written], blocked: Sequence[int]
-    ) -> None:
+    def _note_blocked(self, agents: Sequence[int]) -> None:
+        if agents and not self.ctx.dry_run:
+            with self.ctx.atomic():
+                self.ctx.store.sync_state.set_not_synced(agents)
+
+    def _note_in_place(self, in_place: Sequence[Member], settled: Sequence[Written]) -> None:
         late = [(member.id, member.groups) for member in in_place if member.status != "synced"]
-        if self.ctx.dry_run or not (late or settled or blocked):
-            return
-        state = self.ctx.store.sync_state
-        with self.ctx.atomic():
-            state.settle([written for written in settled if not _fresh(written, self.ctx.now())])
-            state.set_synced(self._still(late))
-            state.set_not_synced(blocked)
+        if (late or settled) and not self.ctx.dry_run:
+            with self.ctx.atomic():
+                self.ctx.store.sync_state.settle(settled)
+                self.ctx.store.sync_state.set_synced(self._still(late))
 
     def _record(self, written: Sequence[Written], work: Work) -> None:
         state = self.ctx.store.sync_state
         with self.ctx.atomic():
             now = self.ctx.now()
             self.targets.flush()
-            state.record([_settled(entry, now) for entry in written], int(now))
+            state.record([_to_keep(entry, now) for entry in written], int(now))
             state.set_synced(self._still([(entry.id, entry.groups) for entry in written], work))
 
     def _push(self, member: Member, target: Target, files: dict[str, bytes], work: Work) -> list[Written]:
@@ -215,7 +248,7 @@ class Sync:
             work.failed.append((member.agent_id, error))
             return []
         work.changed.append((member, target, report.changes))
-        return [_written(member, target, report.print)]
+        return [Written(member.id, member.groups, target.digest, *report.look)]
 
     def _still(
         self, agents: Sequence[tuple[int, str]], work: Work | None = None
@@ -234,18 +267,7 @@ def place(member: Member) -> Place:
     return Place(member.agent_id, member.folder)
 
 
-def _same(member: Member, look: Print) -> bool:
-    return member[-len(look) :] == look  # both end with size, times and inode
-
-
-def _written(member: Member, target: Target, look: Print) -> Written:
-    return Written(member.id, member.groups, target.digest, *look)
-
-
-def _fresh(written: Written, now: float) -> bool:
-    """Whether a change made since could bear the same time: such a state is not trusted."""
-    return max(written.ctime_ns, written.mtime_ns) > int(now * 1e9) - TICK_NS
-
-
-def _settled(written: Written, now: float) -> Written:
-    return written._replace(size=FRESH) if _fresh(written, now) else written
+def _to_keep(written: Written, now: float) -> Written:
+    """With no look to be trusted when a change made since could bear the same time."""
+    fresh = written.newest > int(now * 1e9) - TICK_NS
+    return written._replace(look=FRESH) if fresh else written

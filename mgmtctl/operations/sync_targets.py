@@ -8,13 +8,13 @@ was last built is not read again. Nothing here is an operation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mgmtctl import __version__
-from mgmtctl.domain.errors import InvalidError, MgmtctlError, NotFoundError
-from mgmtctl.domain.files import AGENT_CONF, MERGED
+from mgmtctl.domain.errors import InvalidError, MgmtctlError, NotFoundError, UnavailableError
+from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED
 from mgmtctl.domain.findings import blocks
 from mgmtctl.folders.groups import lasting
 from mgmtctl.store.sync_state import Merged
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # The contents of groups that are kept at once, so that a group in many combinations is read once.
 _KEPT_BYTES = 64 << 20
+_CONFLICTS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Targets:
     _problems: dict[str, MgmtctlError | None] = field(default_factory=dict)
     _states: dict[str, tuple[str, int]] = field(default_factory=dict)
     _ar_conf: tuple[bytes | None] | None = None
+    _ar_problem: str | None = None
     _manifests: dict[str, dict[str, tuple[str, int]] | None] = field(default_factory=dict)
     _last: tuple[str, dict[str, bytes]] | None = None
 
@@ -124,6 +126,20 @@ class Targets:
             signature = lasting(*self.folders.merged_state(group))
             row = Merged(_own(group), target.digest, target.md5, target.size, signature, int(self.now()))
             self._unsaved.append((row, None))
+
+    def warnings(self) -> Iterator[str]:
+        """What the administrator should know about what was built, one line each, none twice."""
+        self._ar()
+        if self._ar_problem is not None:
+            yield f"{self._ar_problem}; merged files are built without it"
+        yield from _conflict_lines(conflict for found in self.conflicts.values() for conflict in found)
+        lines = [
+            f"`{left.group}/{left.name}` is not sent: {left.reason}"
+            for left_out in self.left_out.values()
+            for left in left_out
+            if not left.name.rpartition("/")[2].startswith((".", MERGED))
+        ]
+        yield from dict.fromkeys(lines)
 
     def flush(self) -> None:
         """Write down what was built since the last time, in the caller's transaction."""
@@ -220,9 +236,16 @@ class Targets:
         return found
 
     def _ar(self) -> bytes | None:
+        """The ar.conf of the shared folder; one that cannot be read is left out, as any other file (D 5)."""
         if self._ar_conf is None:
             self._state("")
-            self._ar_conf = (self.folders.ar_conf(),)
+            self._ar_conf = (None,)
+            try:
+                self._ar_conf = (self.folders.ar_conf(),)
+            except UnavailableError as error:
+                self._ar_problem = error.problem
+            else:
+                self._ar_problem = _ar_problem(self._ar_conf[0])
         return self._ar_conf[0]
 
     def _signature(self, groups: str) -> str:
@@ -238,6 +261,25 @@ class Targets:
         return self.folders.state(source) if source else self.folders.ar_conf_state()
 
 
+def _ar_problem(content: bytes | None) -> str | None:
+    """Why an ar.conf with this content (None: it is not there) is in no merged file."""
+    if content is None:
+        return f"{AR_CONF} is missing in the shared folder"
+    return f"{AR_CONF} in the shared folder holds a NUL byte" if b"\0" in content else None
+
+
+def _conflict_lines(conflicts: Iterable[Conflict]) -> Iterator[str]:
+    """One line for each file name that several groups of an agent hold."""
+    by_name: dict[str, dict[str, None]] = {}
+    for conflict in conflicts:
+        words = f"`{conflict.winner}` wins over `{'`, `'.join(conflict.losers)}`"
+        by_name.setdefault(conflict.name, {})[words] = None
+    for name, found in sorted(by_name.items()):
+        more = len(found) - _CONFLICTS_SHOWN
+        shown = "; ".join(list(found)[:_CONFLICTS_SHOWN])
+        yield f"`{name}` in several groups: {shown}" + (f"; and {more} more" if more > 0 else "")
+
+
 def _own(group: str) -> str:
     """What the store calls the merged.mg that lies in the group's own folder; no combination is called so."""
     return f"{group}/{MERGED}"
@@ -249,7 +291,11 @@ def _sources(groups: str) -> list[str]:
 
 
 def conf_problem(group: str, content: GroupContent) -> InvalidError | None:
-    """Why a group's agent.conf cannot be sent: it cannot be read, or has findings that block (D 6)."""
+    """Why a group's agent.conf cannot be sent: it cannot be read, or has findings that block (D 6).
+
+    A NUL byte blocks here too. Any other file that holds one is merely left out (D 5), but without their agent.conf
+    agents would lose the group's whole configuration; so they keep the last good one.
+    """
     from mgmtctl.domain.agent_conf_check import check_agent_conf
 
     path = f"{group}/{AGENT_CONF}"

@@ -135,15 +135,13 @@ _FLEET = (
         md5 TEXT NOT NULL,
         files TEXT NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # What was last written into an agent's folder (digest of its merged file), and how that merged.mg looked then.
+    # What was last written into an agent's folder (digest of its merged file), and how every file of it looked then
+    # (a digest): empty when that must not be trusted, NULL when a push was announced and is not recorded yet.
     """CREATE TABLE sync_state (
         agent_id INTEGER PRIMARY KEY REFERENCES agents(id) ON DELETE CASCADE,
         digest TEXT NOT NULL,
         pushed INTEGER NOT NULL,
-        size INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        ctime_ns INTEGER NOT NULL,
-        inode INTEGER NOT NULL
+        look BLOB
     ) STRICT""",
 )
 

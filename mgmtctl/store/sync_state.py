@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mgmtctl.store.database import Database
 
-# Sizes that no file has, in a state that must not be trusted: a push was announced and is not recorded yet; or it was
-# recorded within the tick of the clock in which the file was written, so that a later change may bear the same time.
-ANNOUNCED = -1
-FRESH = -2
+# A look that was recorded within the tick of the clock in which a file was written: a later change may bear the same
+# time, so it is not trusted. NULL: a push was announced and is not recorded yet.
+FRESH = b""
 
 
 class Merged(NamedTuple):
@@ -34,7 +33,7 @@ class Merged(NamedTuple):
 class Member(NamedTuple):
     """An agent as sync sees it: what it shall get (`groups`, comma-joined), where, and what it last got.
 
-    `pushed_digest` is empty when nothing was ever written; `size` to `inode` say how its merged.mg looked then.
+    `pushed_digest` is empty when nothing was ever written; `look` says how the files looked then (a digest).
     """
 
     id: int
@@ -44,10 +43,7 @@ class Member(NamedTuple):
     status: str
     pushed_digest: str
     pushed: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
+    look: bytes | None
 
     @property
     def agent_id(self) -> str:
@@ -56,20 +52,24 @@ class Member(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A push that ended: the agent, the groups it was for, what was written and how merged.mg looks now."""
+    """A push that ended: the agent, the groups it was for, what was written, how its files look now, and when the
+    newest of them changed (ns)."""
 
     id: int
     groups: str
     digest: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
+    look: bytes
+    newest: int
 
 
+# Groups (comma-joined), agent id, and its look when that alone can say that the agent needs nothing.
+Seen = tuple[str, int, bytes | None]
+
+_SEEN = """SELECT a.groups, a.id,
+        CASE WHEN a.folder IS NULL AND a.group_config_status = 'synced' THEN s.look END
+    FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 _MEMBER = """SELECT a.id, a.name, a.groups, a.folder, a.group_config_status,
-        coalesce(s.digest, ''), coalesce(s.pushed, 0), coalesce(s.size, -1),
-        coalesce(s.mtime_ns, 0), coalesce(s.ctime_ns, 0), coalesce(s.inode, 0)
+        coalesce(s.digest, ''), coalesce(s.pushed, 0), s.look
     FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 
 
@@ -79,8 +79,17 @@ class SyncStateStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def members(self, ids: Sequence[str] | None, group: str | None = None) -> list[Member]:
+    def members(self, ids: Iterable[str] | Iterable[int] | None, group: str | None = None) -> list[Member]:
         """The agents with these ids (None: all), of one group if given, those with the same groups together."""
+        return list(map(Member._make, self._selected(_MEMBER, ids, group, "a.groups, a.id")))
+
+    def seen(self, ids: Iterable[str] | None, group: str | None = None) -> Iterator[Seen]:
+        """The same agents by id, with no more than it takes to see that nothing has to be done."""
+        return self._selected(_SEEN, ids, group, "a.id")  # as they lie on disk: every agent is read in every run
+
+    def _selected(
+        self, columns: str, ids: Iterable[str] | Iterable[int] | None, group: str | None, order: str
+    ) -> Iterator[tuple[Any, ...]]:
         where, parameters = [], []
         if ids is not None:
             where.append("a.id IN (SELECT value FROM json_each(?))")
@@ -89,8 +98,7 @@ class SyncStateStore:
             where.append("a.id IN (SELECT agent_id FROM memberships WHERE group_name = ?)")
             parameters.append(group)
         condition = f" WHERE {' AND '.join(where)}" if where else ""
-        rows = self._database.rows(f"{_MEMBER}{condition} ORDER BY a.groups, a.id", parameters)
-        return list(map(Member._make, rows))
+        return self._database.execute(f"{columns}{condition} ORDER BY {order}", parameters)
 
     def merged(self, groups: str) -> Merged | None:
         """What was last built for these groups (comma-joined)."""
@@ -133,8 +141,7 @@ class SyncStateStore:
         """Announce pushes: until they are recorded these agents are not synced and their state is not trusted."""
         rows = [(identifier,) for identifier in ids]
         self._database.executemany(
-            "INSERT INTO sync_state VALUES (?, '', 0, -1, 0, 0, 0)"
-            " ON CONFLICT (agent_id) DO UPDATE SET size = -1",
+            "INSERT INTO sync_state VALUES (?, '', 0, NULL) ON CONFLICT (agent_id) DO UPDATE SET look = NULL",
             rows,
         )
         self.set_not_synced(row[0] for row in rows)
@@ -142,16 +149,15 @@ class SyncStateStore:
     def record(self, written: Sequence[Written], now: int) -> None:
         """Record pushes whose files are in place. An agent deleted meanwhile is passed over."""
         self._database.executemany(
-            "UPDATE sync_state SET digest = ?, pushed = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
-            " WHERE agent_id = ?",
-            ((w.digest, now, w.size, w.mtime_ns, w.ctime_ns, w.inode, w.id) for w in written),
+            "UPDATE sync_state SET digest = ?, pushed = ?, look = ? WHERE agent_id = ?",
+            ((w.digest, now, w.look, w.id) for w in written),
         )
 
     def settle(self, written: Sequence[Written]) -> None:
         """Record how files look that were found in place, without a push."""
         self._database.executemany(
-            "UPDATE sync_state SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE agent_id = ? AND digest = ?",
-            ((w.size, w.mtime_ns, w.ctime_ns, w.inode, w.id, w.digest) for w in written),
+            "UPDATE sync_state SET look = ? WHERE agent_id = ? AND digest = ?",
+            ((w.look, w.id, w.digest) for w in written),
         )
 
     def set_synced(self, agents: Iterable[tuple[int, str]]) -> None:
@@ -187,7 +193,7 @@ class SyncStateStore:
             "DELETE FROM merged_files WHERE instr(groups, ',') > 0 AND groups NOT IN (SELECT groups FROM agents)"
         )
         self._database.execute(
-            "DELETE FROM manifests WHERE NOT EXISTS (SELECT 1 FROM sync_state WHERE size = -1)"
+            "DELETE FROM manifests WHERE NOT EXISTS (SELECT 1 FROM sync_state WHERE look IS NULL)"
             " AND digest NOT IN (SELECT digest FROM merged_files)"
             " AND digest NOT IN (SELECT digest FROM sync_state)"
         )

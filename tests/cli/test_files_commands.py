@@ -152,7 +152,7 @@ def test_validate_reads_a_merged_file(cli: Cli, tmp_path: Path) -> None:
 
 def test_validate_of_a_group_ends_with_0_for_warnings(admin: Cli, web: Path) -> None:
     clean = admin("files", "validate", "web")
-    assert (clean.code, clean.out, clean.err) == (0, "", "web: nothing found\n")
+    assert (clean.code, clean.out, clean.err) == (0, "", "web: no findings\n")
     (web / "bin").write_bytes(b"\0")
     warned = admin("files", "validate", "web")
     assert warned.code == 0
@@ -160,3 +160,17 @@ def test_validate_of_a_group_ends_with_0_for_warnings(admin: Cli, web: Path) -> 
     (web / "agent.conf").write_bytes(BAD)
     assert admin("files", "validate", "web").code == 1
     assert admin("files", "validate", "web/bin").code == 0
+
+
+def test_a_file_that_was_taken_for_a_group_is_shown_as_a_path(
+    admin: Cli, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "./agent.conf" not in admin("files", "validate", "agent.conf").err
+    (tmp_path / "web").mkdir()
+    for name in ("agent.conf", "web/x.txt"):
+        (tmp_path / name).write_bytes(GOOD)
+        missed = admin("files", "validate", name)
+        assert missed.code == 5
+        assert f"mgmtctl files validate ./{name}\n" in missed.err
+    assert admin("files", "validate", "./agent.conf").err == "./agent.conf: no findings\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from mgmtctl import bootstrap
+from mgmtctl.domain.sync import STAGES
 from mgmtctl.operations.context import Context
 from mgmtctl.settings import Settings
 from mgmtctl.store.agents import NewAgent
@@ -63,7 +65,7 @@ def test_a_run_gives_data_when_a_format_is_asked_for(admin: Cli, fleet: Context)
 
 
 def test_agents_are_named_by_name_id_or_stdin(admin: Cli, fleet: Context) -> None:
-    assert admin("sync", "run", "host-1").err.startswith("1 agents: 1 written to")
+    assert admin("sync", "run", "host-1").err == "1 agent: 1 written to, 0 up to date\n"
     assert admin("sync", "run", "-", stdin=b"2\nhost-1\n").err == "2 agents: 1 written to, 1 up to date\n"
     assert admin("sync", "run", "nobody").code == 5
     mixed = admin("sync", "run", "host-1", "nobody")
@@ -72,7 +74,7 @@ def test_agents_are_named_by_name_id_or_stdin(admin: Cli, fleet: Context) -> Non
 
 def test_a_dry_run_writes_nothing_and_needs_no_yes(admin: Cli, fleet: Context) -> None:
     result = admin("sync", "run", "--all", "-n", "--max-affected", "5")
-    assert result.err == "dry run: 2 agents: 2 written to, 0 up to date\n"
+    assert result.err == "dry run: 2 agents: 2 would be written to, 0 up to date\n"
     assert not shared(fleet, "001").exists()
 
 
@@ -113,6 +115,11 @@ def test_more_than_max_affected_asks(admin: Cli, fleet: Context) -> None:
     assert shared(fleet, "001").exists()
 
 
+def test_the_question_has_one_question_mark(admin: Cli, fleet: Context) -> None:
+    asked = admin("sync", "run", "--all", "--max-affected", "1", stdin=b"n\n", terminal=True)
+    assert "write to 2 agents, at most 1 were expected? [y/N] " in asked.err
+
+
 def test_max_affected_counts_only_what_would_be_written(admin: Cli, fleet: Context) -> None:
     admin("sync", "run", "--all")
     assert admin("sync", "run", "--all", "--max-affected", "0").code == 0
@@ -124,13 +131,87 @@ def test_status_lists_stages_and_totals(admin: Cli, fleet: Context) -> None:
     assert found.out.splitlines() == [
         "id\tname\tstage\twhy",
         "001\thost-1\tsynced\tits folder holds what its groups give",
-        "002\thost-2\tnever synced\tnothing was ever written to its folder",
+        "002\thost-2\tnever-synced\tnothing was ever written to its folder",
     ]
-    assert found.err == "1 never synced, 1 synced\n"
+    assert found.err == "1 never-synced, 1 synced\n"
     assert found.code == 0
     assert admin("sync", "status", "--exit-code").code == 1
-    assert admin("sync", "status", "--where", "stage!=synced", "-o", "id").out == "002\n"
+    for where in ("stage!=synced", "stage=never-synced"):
+        assert admin("sync", "status", "--where", where, "-o", "id").out == "002\n"
+    assert admin("sync", "status", "--where", "stage=stael").code == 2
     assert admin("sync", "status", "--group", "default", "--exit-code").code == 0
+
+
+def test_every_stage_is_in_the_help_of_status(admin: Cli) -> None:
+    words = set(re.findall(r"[a-z-]+", admin("sync", "status", "--help").out))
+    assert set(STAGES) <= words
+
+
+def test_a_status_of_nobody_is_only_the_error(admin: Cli, fleet: Context) -> None:
+    found = admin("sync", "status", "nosuch")
+    assert (found.code, found.out) == (5, "")
+    assert found.err.startswith("error: agent `nosuch` does not exist\n")
+    assert "no agents" not in found.err
+
+
+@pytest.fixture
+def cron(admin: Cli, fleet: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`cron("agent:reconnect")`: from now on somebody acts who may do that to every agent, and nothing else."""
+
+    def act(action: str) -> None:
+        password = tmp_path / "password"
+        password.write_text("Cr0n-of-tests!")
+        password.chmod(0o600)
+        admin("policies", "create", "only", "--allow", action, "--on", "agent:id:*")
+        admin("roles", "create", "only")
+        admin("roles", "add-policy", "only", "only")
+        assert admin("users", "create", "cron", "--password-file", str(password), "--role", "only").code == 0
+        monkeypatch.setenv("MGMTCTL_USER", "cron")
+        monkeypatch.setenv("MGMTCTL_PASSWORD_FILE", str(password))
+
+    return act
+
+
+def test_who_may_read_no_agent_gets_no_green_status(admin: Cli, cron: Callable[..., None]) -> None:
+    cron("agent:reconnect")
+    for words in (("status", "--exit-code"), ("status", "--group", "web"), ("plan", "--all")):
+        refused = admin("sync", *words)
+        assert (refused.code, refused.out) == (6, "")
+        assert "permission denied: agent:read on agent:" in refused.err
+    assert admin("sync", "run", "--all").code == 0
+
+
+def test_who_may_sync_no_agent_is_refused(admin: Cli, cron: Callable[..., None]) -> None:
+    cron("agent:read")
+    refused = admin("sync", "run", "--all")
+    assert refused.code == 6
+    assert "permission denied: agent:reconnect on agent:id:*" in refused.err
+    assert admin("sync", "status").code == 0
+
+
+def test_a_changed_file_is_named_by_every_command(admin: Cli, fleet: Context) -> None:
+    admin("sync", "run", "--all")
+    (shared(fleet, "002") / "agent.conf").write_bytes(b"mine")
+    (shared(fleet, "002") / "ar.conf").unlink()
+    why = "changed there: `agent.conf`; missing there: `ar.conf`"
+    assert admin("sync", "status").out.splitlines()[2] == f"002\thost-2\tdiverged\t{why}"
+    assert admin("sync", "status", "--exit-code").code == 1
+    text = admin("sync", "explain", "002").out
+    assert f"why     {why}\nnext    mgmtctl sync run 002\n" in text
+    assert "change  overwrite agent.conf (was changed there)\nchange  create ar.conf\n" in text
+    assert admin("sync", "plan", "--all").out.splitlines()[1:] == [
+        "002\thost-2\tweb\t1 created, 1 overwritten"
+    ]
+    assert "2 agents: 1 written to, 1 up to date\n" in admin("sync", "run", "--all").err
+    assert admin("sync", "status", "--exit-code").code == 0
+
+
+def test_a_plan_where_every_agent_fails_is_an_empty_list(admin: Cli, fleet: Context) -> None:
+    for group in ("web", "default"):
+        (fleet.folders.shared / group / "agent.conf").write_bytes(BAD)
+    for words in (("plan", "--all"), ("run", "--all"), ("run", "--all", "-n")):
+        found = admin("sync", *words, "-o", "json")
+        assert (found.code, found.json()) == (7, [])
 
 
 def test_plan_shows_files_as_json(admin: Cli, fleet: Context) -> None:
@@ -141,14 +222,14 @@ def test_plan_shows_files_as_json(admin: Cli, fleet: Context) -> None:
 
 def test_explain_names_the_stage_and_the_next_step(admin: Cli, fleet: Context) -> None:
     text = admin("sync", "explain", "host-2").out
-    assert "stage   never synced\n" in text
+    assert "stage   never-synced\n" in text
     assert "next    mgmtctl sync run 002\n" in text
     assert "change  create agent.conf\n" in text
     (fleet.folders.shared / "web" / "agent.conf").write_bytes(BAD)
     text = admin("sync", "explain", "host-2").out
     assert "next    mgmtctl files validate web, then mgmtctl sync run 002\n" in text
     assert "finding web/agent.conf:2:3: error: " in text
-    assert admin("sync", "explain", "host-2", "-o", "json").json()["stage"] == "blocked by an invalid group"
+    assert admin("sync", "explain", "host-2", "-o", "json").json()["stage"] == "blocked"
     assert admin("sync", "explain", "nobody").code == 5
 
 

@@ -157,7 +157,13 @@ def test_an_interrupted_run_ends_after_the_agent_in_hand(fleet: Context) -> None
     _, said = process.communicate()
     done = changed_since(fleet, new)
     assert process.returncode == 130
-    assert f"interrupted: {AGENTS - done} agents were not reached" in said
+    summary = f"{AGENTS} agents: {done} written to, 0 up to date, {AGENTS - done} not reached"
+    assert said == f"interrupted: {summary}\n"
+    assert [
+        line
+        for line in (fleet.folders.data / "log" / "requests.log").read_text().splitlines()
+        if "PUT /sync" in line
+    ][-1].endswith(": 503")
     assert 0 < done < AGENTS
     for shared in folders(fleet):
         assert_whole(shared, old, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -18,11 +19,13 @@ from mgmtctl.domain.sync import (
     OTHER,
     OVERWRITE,
     REMOVE,
+    STAGES,
     STALE,
     SYNCED,
     UPDATE,
     Change,
     Standing,
+    differences,
     ignores_shared,
     plan,
     stage,
@@ -124,7 +127,7 @@ def test_a_push_that_was_cut_short_is_never_taken_for_an_edit(
 
 
 def standing(**facts: Any) -> Standing:
-    given_facts: dict[str, Any] = {"agent": "001", "target": "t" * 64, "pushed": "t" * 64, "in_place": True}
+    given_facts: dict[str, Any] = {"agent": "001", "target": "t" * 64, "pushed": "t" * 64}
     return Standing(**{**given_facts, **facts})
 
 
@@ -133,10 +136,10 @@ def standing(**facts: Any) -> Standing:
     [
         pytest.param({}, SYNCED, None, id="synced_needs_nothing"),
         pytest.param(
-            {"pushed": None, "in_place": False}, NEVER_SYNCED, "mgmtctl sync run 001", id="never_synced"
+            {"pushed": None, "diverged": "x"}, NEVER_SYNCED, "mgmtctl sync run 001", id="never_synced"
         ),
         pytest.param({"pushed": "s" * 64}, STALE, "mgmtctl sync run 001", id="stale"),
-        pytest.param({"in_place": False}, DIVERGED, "mgmtctl sync run 001", id="diverged"),
+        pytest.param({"diverged": "changed there: `a`"}, DIVERGED, "mgmtctl sync run 001", id="diverged"),
         pytest.param({"ignores_shared": True}, IGNORED, "set agent.remote_conf=1", id="ignored"),
         pytest.param(
             {"blocked_by": ["group `web` is invalid"], "target": None},
@@ -163,6 +166,35 @@ def test_the_first_thing_that_stops_an_agent_is_its_stage(
 def test_a_stale_agent_is_told_which_merged_file_it_has() -> None:
     found = stage(standing(pushed="ab" * 32, target="cd" * 32))
     assert found.why == "it has merged file abababababab, its groups give cdcdcdcdcdcd"
+
+
+def test_a_stage_is_one_word_for_a_filter() -> None:
+    assert not [name for name in STAGES if not re.fullmatch("[a-z-]+", name)]
+
+
+def test_a_diverged_agent_is_told_how() -> None:
+    assert stage(standing(diverged="missing there: `a`")).why == "missing there: `a`"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        pytest.param([], "", id="none"),
+        pytest.param([Change(OVERWRITE, "a", True)], "changed there: `a`", id="edited"),
+        pytest.param(
+            [Change(REMOVE, "old"), Change(CREATE, "a"), Change(UPDATE, "b"), Change(OVERWRITE, "c", True)],
+            "changed there: `c`; older there: `b`; missing there: `a`; left over there: `old`",
+            id="each_kind_with_its_files",
+        ),
+        pytest.param(
+            [Change(CREATE, name) for name in "abcde"],
+            "missing there: `a`, `b`, `c` and 2 more",
+            id="three_are_named",
+        ),
+    ],
+)
+def test_differences_name_the_files(changes: list[Change], words: str) -> None:
+    assert differences(changes) == words
 
 
 @pytest.mark.parametrize(

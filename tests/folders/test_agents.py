@@ -14,6 +14,7 @@ from mgmtctl.domain.errors import InvalidError, UnavailableError
 from mgmtctl.domain.sync import CREATE, OVERWRITE, REMOVE, UPDATE, Change
 from mgmtctl.folders import Folders
 from mgmtctl.folders.agents import AgentFolders, Place, PushReport
+from mgmtctl.folders.looks import Looker
 from mgmtctl.folders.paths import STAGING_PREFIX
 from mgmtctl.folders.pushing import MARKER, Manifest
 
@@ -57,6 +58,16 @@ def push(
     return agents.push(place, files, manifest(files), manifest(last or {}), KNOWN.get)
 
 
+def looker(files: dict[str, bytes]) -> Looker:
+    return Looker(manifest(files)["merged.mg"][0], files)
+
+
+def holds(agents: AgentFolders, files: dict[str, bytes]) -> bool:
+    """Whether the files are in place byte for byte, and nothing beside them that a push had begun."""
+    examined = agents.examine(OURS, manifest(files), manifest(files), KNOWN.get)
+    return not (examined.changes or examined.unfinished)
+
+
 def there(shared: Path) -> dict[str, bytes]:
     return {str(path.relative_to(shared)): path.read_bytes() for path in shared.rglob("*") if path.is_file()}
 
@@ -66,15 +77,15 @@ def test_a_first_push_makes_the_folder_with_every_file(agents: AgentFolders, sha
     assert there(shared) == FIRST
     assert [change.kind for change in report.changes] == [CREATE] * 3
     assert stat.S_IMODE((shared / "agent.conf").stat().st_mode) == 0o660
-    assert agents.look(OURS) == report.print
+    assert agents.look(OURS, looker(FIRST)) == report.look
 
 
 def test_the_same_push_again_touches_nothing(agents: AgentFolders, shared: Path) -> None:
-    before = push(agents, FIRST).print
+    before = push(agents, FIRST).look
     inodes = {path: path.stat().st_ino for path in shared.rglob("*")}
     report = push(agents, FIRST, FIRST)
     assert report.changes == ()
-    assert report.print == before
+    assert report.look == before
     assert {path: path.stat().st_ino for path in shared.rglob("*")} == inodes
 
 
@@ -243,10 +254,10 @@ def test_leftovers_without_a_change_are_cleaned(agents: AgentFolders, shared: Pa
     push(agents, FIRST)
     (shared / f"{STAGING_PREFIX}0123456789abcdef-0").write_bytes(b"x")
     assert agents.examine(OURS, manifest(FIRST), manifest(FIRST), KNOWN.get).unfinished
-    assert not agents.holds(OURS, manifest(FIRST))
+    assert not holds(agents, FIRST)
     push(agents, FIRST, FIRST)
     assert sorted(os.listdir(shared)) == ["agent.conf", "merged.mg", "packs"]
-    assert agents.holds(OURS, manifest(FIRST))
+    assert holds(agents, FIRST)
 
 
 def test_a_file_may_become_a_folder_and_back(agents: AgentFolders, shared: Path) -> None:
@@ -283,7 +294,7 @@ def test_a_registered_folder_is_pushed_to(agents: AgentFolders, tmp_path: Path) 
     (tmp_path / "mounts" / "host").mkdir()
     push(agents, FIRST, place=registered(tmp_path))
     assert there(tmp_path / "mounts" / "host" / "shared") == FIRST
-    assert agents.look(registered(tmp_path)) is not None
+    assert agents.look(registered(tmp_path), looker(FIRST)) is not None
 
 
 def test_a_registered_folder_that_is_missing_is_not_made(agents: AgentFolders, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mgmtctl.folders import Folders
 from mgmtctl.folders.agents import AgentFolders, Place
-from mgmtctl.folders.pushing import Manifest
+from mgmtctl.folders.pushing import Examined, Manifest
 
 AGENT = Place("001")
 Known = dict[str, dict[str, tuple[str, int]]]
@@ -86,4 +86,5 @@ def test_a_push_ends_with_its_set_whatever_came_before(
             report = agents.push(AGENT, files, manifest(files), recorded, known.get)
             assert held(folders) == {**files, **({"mine": b"own"} if own else {})}
             assert not [change for change in report.changes if change.edited_there]
-            assert agents.holds(AGENT, manifest(files))
+            target = manifest(files)
+            assert agents.examine(AGENT, target, target, known.get) == Examined((), unfinished=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from mgmtctl.operations import sync
@@ -33,6 +35,28 @@ def status(ctx: Context, agent: str) -> str:
 
 def stage(ctx: Context, agent: str) -> str:
     return sync.explain_sync(ctx, agent).where.stage.name
+
+
+def settle(ctx: Context) -> None:
+    """Sync, and wait until what was written is old enough for its look to be trusted."""
+    sync.run_sync(ctx)
+    time.sleep(0.05)
+    sync.run_sync(ctx)
+    assert ctx.store.database.value("SELECT min(length(look)) FROM sync_state") > 0
+
+
+def views(ctx: Context, agent: str) -> tuple[str, int, int, int]:
+    """The stage of an agent, and how many changes explain, plan and a dry run show for it."""
+    (entry,) = sync.sync_status(ctx, [agent]).affected
+    explained = sync.explain_sync(ctx, agent)
+    assert explained.where == entry
+    ctx.store.dry_run = True
+    dry = sync.run_sync(replace(ctx, dry_run=True), [agent])
+    ctx.store.dry_run = False
+    counted = [
+        sum(len(found.changes) for found in report.affected) for report in (sync.plan_sync(ctx, [agent]), dry)
+    ]
+    return entry.stage.name, len(explained.changes), counted[0], counted[1]
 
 
 def make_fleet(service: Context) -> Context:

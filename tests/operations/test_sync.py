@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from mgmtctl.domain.errors import NotFoundError
+from mgmtctl.folders.agents import Place
+from mgmtctl.folders.looks import Looker
+from mgmtctl.folders.paths import STAGING_PREFIX
 from mgmtctl.operations import group_files, sync
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.sync_run import Unwatched
-from tests.operations.sync_fleet import GOOD, make_fleet, shared, stage, status
+from tests.operations.sync_fleet import BAD, GOOD, make_fleet, settle, shared, stage, status, views
 
 
 @pytest.fixture
@@ -90,23 +95,80 @@ def test_a_hand_edited_merged_file_is_found_without_verify(fleet: Context) -> No
 
 
 def test_verify_reads_every_byte(fleet: Context) -> None:
-    sync.run_sync(fleet)
-    time.sleep(0.05)
-    sync.run_sync(fleet)
-    (shared(fleet, "003") / "agent.conf").write_bytes(b"edited there")
+    settle(fleet)
+    path = shared(fleet, "003") / "agent.conf"
+    path.write_bytes(b"edited there")
+    # As on a disk that forgets when a file was changed: the file looks as it was left.
+    target = fleet.store.sync_state.members(["003"])[0].pushed_digest
+    with fleet.folders.agent_folders() as folders:
+        look = folders.look(Place("003"), Looker(target, fleet.store.sync_state.manifest(target) or {}))
+    assert look is not None
+    fleet.store.database.execute("UPDATE sync_state SET look = ? WHERE agent_id = 3", (look.kept,))
     assert not sync.run_sync(fleet).affected
-    assert (shared(fleet, "003") / "agent.conf").read_bytes() == b"edited there"
+    assert path.read_bytes() == b"edited there"
     report = sync.run_sync(fleet, verify=True)
     assert [entry.id for entry in report.affected] == ["003"]
     assert report.affected[0].changes[0].edited_there
-    assert (shared(fleet, "003") / "agent.conf").read_bytes() == GOOD
+    assert path.read_bytes() == GOOD
+
+
+def append(path: Path) -> None:
+    with open(path, "ab") as file:
+        file.write(b"x")
+
+
+@pytest.mark.parametrize(
+    ("name", "happens", "why"),
+    [
+        pytest.param("agent.conf", append, "changed there: `agent.conf`", id="an_edit"),
+        pytest.param("ar.conf", Path.unlink, "missing there: `ar.conf`", id="a_deletion"),
+        pytest.param("packs/a.conf", Path.unlink, "missing there: `packs/a.conf`", id="in_a_sub_folder"),
+        pytest.param("merged.mg", append, "changed there: `merged.mg`", id="the_merged_file"),
+        pytest.param("packs", shutil.rmtree, "missing there: `packs/a.conf`", id="a_sub_folder"),
+        pytest.param("", shutil.rmtree, "its folder is missing", id="all_of_it"),
+    ],
+)
+def test_what_happens_to_any_file_is_seen_by_every_view_and_named(
+    fleet: Context, name: str, happens: Callable[[Path], None], why: str
+) -> None:
+    settle(fleet)
+    assert views(fleet, "003") == ("synced", 0, 0, 0)
+    happens(shared(fleet, "003") / name)
+    changes = 4 if name == "" else 1
+    assert views(fleet, "003") == ("diverged", changes, changes, changes)
+    assert sync.explain_sync(fleet, "003").where.stage.why == why
+    assert [entry.id for entry in sync.run_sync(fleet).affected] == ["003"]
+    assert views(fleet, "003") == ("synced", 0, 0, 0)
+    assert status(fleet, "003") == "synced"
+
+
+def test_the_views_agree_in_every_stage(fleet: Context) -> None:
+    assert views(fleet, "003") == ("never-synced", 4, 4, 4)
+    settle(fleet)
+    (fleet.folders.shared / "web" / "packs" / "a.conf").write_bytes(b"b")
+    assert views(fleet, "003") == ("stale", 2, 2, 2)
+    (fleet.folders.shared / "web" / "agent.conf").write_bytes(BAD)
+    assert views(fleet, "003") == ("blocked", 0, 0, 0)
+
+
+def test_what_a_cut_push_left_beside_whole_files_is_a_reason(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    (shared(fleet, "003") / f"{STAGING_PREFIX}0123456789abcdef-0").write_bytes(b"x")
+    fleet.store.sync_state.begin([3])
+    assert sync.explain_sync(fleet, "003").where.stage.why == "a push was cut short there"
+    sync.run_sync(fleet)
+    assert stage(fleet, "003") == "synced"
 
 
 def test_files_touched_without_a_change_are_no_work_for_long(fleet: Context) -> None:
     sync.run_sync(fleet)
-    os.utime(shared(fleet, "003") / "merged.mg", ns=(1, 1))
-    assert stage(fleet, "003") == "synced"
+    for name in ("merged.mg", "agent.conf"):
+        os.utime(shared(fleet, "003") / name, ns=(1, 1))
+    assert views(fleet, "003") == ("synced", 0, 0, 0)
+    time.sleep(0.05)
     assert not sync.run_sync(fleet).affected
+    (look,) = fleet.store.database.row("SELECT look FROM sync_state WHERE agent_id = 3") or ()
+    assert look
 
 
 def test_a_vanished_folder_of_the_service_is_made_again(fleet: Context) -> None:
@@ -193,9 +255,12 @@ class Stopper(Unwatched):
 
 def test_a_run_can_be_stopped_between_agents_and_finished_later(fleet: Context) -> None:
     watch = Stopper(after=2)
-    report = sync.run_sync(fleet, watch=watch)
+    with pytest.raises(sync.StoppedError) as caught:
+        sync.run_sync(fleet, watch=watch)
+    report = caught.value.report
     assert (watch.total, len(report.affected), report.not_reached) == (3, 2, 1)
     assert sum(status(fleet, agent) == "synced" for agent in ("001", "002", "003")) == 2
+    assert [entry.status_code for entry in fleet.log.read() if entry.uri == "PUT /sync"] == [503]
     assert len(sync.run_sync(fleet).affected) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -44,15 +45,47 @@ def test_reading_stages_needs_no_right_to_sync_and_gives_none(fleet: Context, ac
     assert [entry.id for entry in sync.plan_sync(reader).affected] == ["002", "003"]
     with pytest.raises(DeniedError):
         sync.run_sync(reader, ["003"])
-    assert sync.run_sync(reader) == sync.SyncItems([])
+    with pytest.raises(DeniedError) as caught:
+        sync.run_sync(reader)
+    assert caught.value.problem == "permission denied: agent:reconnect on agent:id:*"
     assert os.listdir(fleet.folders.agents) == []
+
+
+@pytest.mark.parametrize("look", [sync.sync_status, sync.plan_sync])
+def test_who_may_read_no_agent_is_refused_and_not_told_that_all_is_well(
+    fleet: Context, actor_with: ActorWith, look: Callable[..., object]
+) -> None:
+    cron = actor_with([{"actions": ["agent:reconnect"], "resources": ["agent:id:*"], "effect": "allow"}])
+    for group, resource in (
+        (None, "agent:id:*"),
+        ("web", "agent:group:web"),
+        ("nothing", "agent:group:nothing"),
+    ):
+        with pytest.raises(DeniedError) as caught:
+            look(cron, group=group)
+        assert caught.value.problem == f"permission denied: agent:read on {resource}"
+    assert len(sync.run_sync(cron).affected) == 3
+
+
+def test_a_group_without_an_agent_that_may_be_synced_is_refused(
+    fleet: Context, actor_with: ActorWith
+) -> None:
+    fleet.folders.create_group("empty")
+    reader = {"actions": ["group:read"], "resources": ["group:id:*"], "effect": "allow"}
+    syncer = actor_with([WEB_SYNCER, reader])
+    assert [entry.id for entry in sync.run_sync(syncer, group="default").affected] == ["002"]
+    for call in (sync.run_sync, sync.sync_status):
+        with pytest.raises(DeniedError) as caught:
+            call(syncer, group="empty")
+        assert caught.value.resource == "agent:group:empty"
+    assert sync.run_sync(fleet, group="empty").error == 0
 
 
 def test_findings_in_a_group_are_shown_to_its_readers_only(fleet: Context, actor_with: ActorWith) -> None:
     (fleet.folders.shared / "web" / "agent.conf").write_bytes(BAD)
     syncer = actor_with([WEB_SYNCER])
     explained = sync.explain_sync(syncer, "003")
-    assert explained.where.stage.name == "blocked by an invalid group"
+    assert explained.where.stage.name == "blocked"
     assert explained.findings == ()
     for failure in sync.run_sync(syncer).failed:
         assert getattr(failure.error, "findings", ()) == ()

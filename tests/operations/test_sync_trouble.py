@@ -11,7 +11,7 @@ import pytest
 from mgmtctl.domain.errors import InvalidError, UnavailableError
 from mgmtctl.operations import group_files, sync
 from mgmtctl.operations.context import Context
-from tests.operations.sync_fleet import BAD, GOOD, add, make_fleet, shared, stage, status
+from tests.operations.sync_fleet import BAD, GOOD, add, make_fleet, shared, stage, status, views
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_an_invalid_group_blocks_its_agents_and_no_others(fleet: Context) -> Non
     assert report.error == 2
     assert (shared(fleet, "003") / "merged.mg").read_bytes() == before
     assert [status(fleet, agent) for agent in ("001", "002", "003")] == ["synced", "not synced", "not synced"]
-    assert stage(fleet, "003") == "blocked by an invalid group"
+    assert stage(fleet, "003") == "blocked"
     assert sync.explain_sync(fleet, "003").findings[0].path == "web/agent.conf"
 
 
@@ -100,6 +100,44 @@ def test_a_removed_ar_conf_is_a_warning_and_not_made_again(fleet: Context) -> No
     assert b"ar.conf" not in (shared(fleet, "001") / "merged.mg").read_bytes()
 
 
+@pytest.mark.parametrize("obstacle", ["a symlink", "a pipe", "a NUL byte"])
+def test_an_ar_conf_that_cannot_be_sent_is_a_warning_and_stops_nobody(fleet: Context, obstacle: str) -> None:
+    path = fleet.folders.shared / "ar.conf"
+    path.unlink()
+    if obstacle == "a symlink":
+        path.symlink_to("/etc/passwd")
+    elif obstacle == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(b"\0")
+    for _ in range(2):
+        report = sync.run_sync(fleet)
+        (line,) = report.warnings
+        assert "ar.conf" in line
+        assert line.endswith("; merged files are built without it")
+        assert report.failed == ()
+    assert not (shared(fleet, "001") / "ar.conf").exists()
+    assert views(fleet, "001") == ("synced", 0, 0, 0)
+    path.unlink()
+    path.write_bytes(b"restart0 - restart.sh - 0\n")
+    assert len(sync.run_sync(fleet).affected) == 3
+
+
+def test_an_agent_conf_with_a_nul_blocks_its_group(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    (fleet.folders.shared / "web" / "agent.conf").write_bytes(GOOD + b"\0")
+    assert [failure.ids for failure in sync.run_sync(fleet).failed] == [("002", "003")]
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == GOOD
+
+
+def test_failures_are_listed_in_the_order_of_agents(fleet: Context) -> None:
+    for groups in (("web", "default"), ("default", "web"), ("web",)):
+        add(fleet, *groups)
+    (fleet.folders.shared / "web" / "agent.conf").write_bytes(BAD)
+    for report in (sync.run_sync(fleet), sync.plan_sync(fleet)):
+        assert [failure.ids for failure in report.failed] == [("002", "003", "004", "005", "006")]
+
+
 def test_a_change_of_ar_conf_reaches_everybody(fleet: Context) -> None:
     sync.run_sync(fleet)
     fleet.folders.write_ar_conf(b"restart0 - restart.sh - 0\n")
@@ -135,7 +173,7 @@ def test_one_agent_s_failure_stops_no_other(fleet: Context, tmp_path: Path) -> N
     ]
     assert os.listdir(tmp_path / "victim") == []
     assert [status(fleet, agent) for agent in ("001", "002", "003")] == ["not synced", "not synced", "synced"]
-    assert stage(fleet, "001") == "no folder"
+    assert stage(fleet, "001") == "no-folder"
 
 
 def test_a_registered_folder_that_is_not_mounted_is_a_failure(fleet: Context, tmp_path: Path) -> None:
@@ -145,13 +183,13 @@ def test_a_registered_folder_that_is_not_mounted_is_a_failure(fleet: Context, tm
     agent = add(fleet, "web", folder=str(mounts / "host"))
     report = sync.run_sync(fleet)
     assert [failure.ids for failure in report.failed] == [(agent,)]
-    assert stage(fleet, agent) == "no folder"
+    assert stage(fleet, agent) == "no-folder"
     (mounts / "host").mkdir()
     assert [entry.id for entry in sync.run_sync(fleet).affected] == [agent]
     assert (mounts / "host" / "shared" / "agent.conf").read_bytes() == GOOD
     assert stage(fleet, agent) == "synced"
     fleet.store.settings.set("agents.folder_roots", [])
-    assert stage(fleet, agent) == "no folder"
+    assert stage(fleet, agent) == "no-folder"
 
 
 def test_an_agent_that_ignores_shared_files_is_delivered_and_says_so(fleet: Context) -> None:
