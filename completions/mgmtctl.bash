@@ -4,462 +4,467 @@ _mgmtctl_at() { # path: what can follow it
     case "$1" in
     '')
         words='init recover demo config completion help login run-as logout whoami users roles policies rules actions can-i agents groups files sync log'
-        flags='--help --version'
+        flags='--help -h --version -V'
         takes=''
         arguments='' ;;
     'init')
         words=''
-        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'recover')
         words=''
-        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--password-file --password-stdin --generate-password -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'demo')
         words=''
-        flags='--keep --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--keep --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--keep:/| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'config')
         words='list get set path'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'config list')
         words=''
-        flags='--origin --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--origin --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=name value| --limit:-| --select:=name value| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'config get')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'config set')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|-|!' ;;
     'config path')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'completion')
         words='bash zsh fish install'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'completion bash')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'completion zsh')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'completion fish')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'completion install')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='=bash zsh fish|!' ;;
     'help')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
-        arguments='topics|!' ;;
+        arguments='topics|-|!' ;;
     'login')
         words=''
-        flags='-u --user --password-file --password-stdin --print-token --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='-u --user --password-file --password-stdin --print-token --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='-u:users| --user:users| --password-file:/| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'run-as')
         words=''
-        flags='--context-file -u --user --password-file --password-stdin --wrap --explain --print-token --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--context-file -u --user --password-file --password-stdin --wrap --explain --print-token --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--context-file:/| -u:users| --user:users| --password-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-' ;;
     'logout')
         words=''
-        flags='--all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'whoami')
         words=''
-        flags='--permissions --check --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--permissions --check --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'users')
         words='list show create set edit delete add-role remove-role set-password allow-run-as'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'users list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id username allow_run_as roles| --limit:-| --select:=id username allow_run_as roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'users show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=id username allow_run_as roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users' ;;
     'users create')
         words=''
-        flags='--role --allow-run-as --password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--role --allow-run-as --password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--role:roles| --password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'users set')
         words=''
-        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|!' ;;
     'users edit')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|!' ;;
     'users delete')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users' ;;
     'users add-role')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|roles' ;;
     'users remove-role')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|roles' ;;
     'users set-password')
         words=''
-        flags='--password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--password-file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|!' ;;
     'users allow-run-as')
         words=''
-        flags='--off -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--off -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users|!' ;;
     'roles')
         words='list show create set edit delete add-policy remove-policy add-rule remove-rule'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'roles list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id name users rules policies| --limit:-| --select:=id name users rules policies| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'roles show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=id name users rules policies| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles' ;;
     'roles create')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'roles set')
         words=''
-        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|!' ;;
     'roles edit')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|!' ;;
     'roles delete')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles' ;;
     'roles add-policy')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|policies' ;;
     'roles remove-policy')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|policies' ;;
     'roles add-rule')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|rules' ;;
     'roles remove-rule')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|rules' ;;
     'policies')
         words='list show create set edit delete'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'policies list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id name roles| --limit:-| --select:=id name roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'policies show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=id name roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies' ;;
     'policies create')
         words=''
-        flags='-f --file --allow --deny --on -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
-        takes='-f:/| --file:/| --allow:actions| --deny:actions| --on:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='-f --file --allow --deny --on -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='-f:/| --file:/| --allow:-| --deny:-| --on:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'policies set')
         words=''
-        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies|!' ;;
     'policies edit')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies|!' ;;
     'policies delete')
         words=''
-        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies' ;;
     'rules')
         words='list show create set edit delete'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'rules list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id name roles| --limit:-| --select:=id name roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'rules show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=id name roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='rules' ;;
     'rules create')
         words=''
-        flags='-f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='-f:/| --file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'rules set')
         words=''
-        flags='--name -f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--name -f --file -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| -f:/| --file:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='rules|!' ;;
     'rules edit')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='rules|!' ;;
     'rules delete')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='rules' ;;
     'actions')
-        words='list show'
-        flags='--help'
+        words='list show resources'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'actions list')
         words=''
-        flags='--endpoint --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--endpoint:-| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--endpoint --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--endpoint:-| --where:-| --search:-| --sort:=name resources deprecated description| --limit:-| --select:=name resources deprecated description| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'actions show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=name resources deprecated description| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='actions|!' ;;
+    'actions resources')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=name value description| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
     'can-i')
         words=''
-        flags='--as --role --context-file --wrap --explain --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--as --role --context-file --wrap --explain --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--as:users| --role:roles| --context-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
-        arguments='actions|-|!' ;;
+        arguments='actions|resources|!' ;;
     'agents')
         words='list show create import set delete summary key add-group remove-group'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'agents list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id name group group_config_status| --limit:-| --select:=id name group group_config_status| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'agents show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=id name group group_config_status| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'agents create')
         words=''
-        flags='--id --ip --group --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--id --ip --group --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--id:-| --ip:-| --group:groups| --folder:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'agents import')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='/|!' ;;
     'agents set')
         words=''
-        flags='--name --ip --groups --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--name --ip --groups --folder -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| --ip:-| --groups:-| --folder:/| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|!' ;;
     'agents delete')
         words=''
-        flags='--purge -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--purge -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'agents summary')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'agents key')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|!' ;;
     'agents add-group')
         words=''
-        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--position:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|groups|!' ;;
     'agents remove-group')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|groups|!' ;;
     'groups')
         words='list show create delete agents add-agents remove-agents'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'groups list')
         words=''
-        flags='--hash --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--hash:-| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--hash --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--hash:-| --where:-| --search:-| --sort:=name count| --limit:-| --select:=name count| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'groups show')
         words=''
-        flags='--hash --select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--hash:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--hash --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--hash:-| --select:=name count| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups' ;;
     'groups create')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-|!' ;;
     'groups delete')
         words=''
-        flags='--force -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--force -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups' ;;
     'groups agents')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id name group group_config_status| --limit:-| --select:=id name group group_config_status| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups|!' ;;
     'groups add-agents')
         words=''
-        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='--position -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--position:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups|agents' ;;
     'groups remove-agents')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups|agents' ;;
     'files')
         words='list show put rm validate'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'files list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=name size sent why_not| --limit:-| --select:=name size sent why_not| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups|!' ;;
     'files show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|!' ;;
     'files put')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|/|!' ;;
     'files rm')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|!' ;;
     'files validate')
         words=''
-        flags='--as --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--as --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--as:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
-        arguments='groups|!' ;;
+        arguments='files+|!' ;;
     'sync')
         words='run status explain plan'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'sync run')
         words=''
-        flags='--group --all --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug --help'
-        takes='--group:groups| --max-affected:-| --if-locked:-| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--group --all --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--group:groups| --max-affected:-| --if-locked:=fail skip| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'sync status')
         words=''
-        flags='--group --exit-code --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--group:groups| --where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--group --exit-code --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--group:groups| --where:-| --search:-| --sort:=id name stage why| --limit:-| --select:=id name stage why| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'sync explain')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|!' ;;
     'sync plan')
         words=''
-        flags='--group --all --verify --select -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--group:groups| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--group --all --verify --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--group:groups| --select:=id name group summary| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'log')
         words='list tail'
-        flags='--help'
+        flags='--help -h'
         takes=''
         arguments='' ;;
     'log list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug --help'
-        takes='--where:-| --search:-| --sort:-| --limit:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=timestamp user status_code uri| --limit:-| --select:=timestamp user status_code uri| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'log tail')
         words=''
-        flags='-f --follow --lines --select -o --output --no-headers --color -q --quiet --debug --help'
+        flags='-f --follow --lines --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--lines:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     *) return 1 ;;
@@ -471,9 +476,15 @@ _mgmtctl_reply() { # KIND, typed value
     -) ;;
     /) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
     '='*) mapfile -t COMPREPLY < <(compgen -W "${1:1}" -- "$2") ;;
+    *+) if [[ $2 == [./]* ]]; then _mgmtctl_reply / "$2"; else _mgmtctl_reply "${1%+}" "$2"; fi; return ;;
     *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare 2>/dev/null) ;;
     esac
-    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == */ && $1 != / ]] && compopt -o nospace 2>/dev/null
+    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[/:] && $1 != / ]] && compopt -o nospace 2>/dev/null
+    # What TAB inserts, ENTER runs: the name of a file may hold anything that a shell obeys.
+    if [[ $1 == files ]]; then
+        local place
+        for place in "${!COMPREPLY[@]}"; do printf -v "COMPREPLY[place]" %q "${COMPREPLY[place]}"; done
+    fi
     # Readline takes `:` for the end of a word and replaces only what follows it.
     if [[ $2 == *:* && $COMP_WORDBREAKS == *:* ]]; then
         local head="${2%"${2##*:}"}" index

@@ -24,12 +24,25 @@ def main(arguments: list[str] | None = None) -> int:
         if given == ["--version"]:
             from mgmtctl import __version__
 
-            sys.stdout.write(f"mgmtctl {__version__}\n")
-            return 0
+            return _say(f"mgmtctl {__version__}\n")
         from mgmtctl.cli.app import run_process
     except KeyboardInterrupt:
         return 130
     return run_process(given)
+
+
+def _say(text: str) -> int:
+    """Write to stdout: 0, also when whoever reads has gone; 74 when it cannot be written."""
+    if sys.stdout is None:
+        return 74
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # What could not be written is not tried again at the interpreter's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0 if isinstance(error, BrokenPipeError) else 74
+    return 0
 
 
 if __name__ == "__main__":

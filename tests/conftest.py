@@ -11,6 +11,12 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 SPECIFICATION = Path(__file__).resolve().parent / "specification"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-scripts", action="store_true", default=False, help="rewrite what transcripts expect"
+    )
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of real files; tests that need it are left out where it is not."""

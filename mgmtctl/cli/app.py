@@ -13,12 +13,14 @@ import itertools
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import typer
 
-from mgmtctl.cli import errors, exit_codes
+from mgmtctl import __version__
+from mgmtctl.cli import errors, exit_codes, help_text
 from mgmtctl.cli.commands import Command, Group, Noun
+from mgmtctl.cli.output import COLORS
 from mgmtctl.domain.errors import MgmtctlError, QuestionError, UnavailableError
 
 
@@ -55,6 +57,8 @@ TREE: dict[str, Branch] = {
     "sync": Branch("sync", "Bring shared files into the agents' folders.", _FLEET),
     "log": Branch("log", "The request log.", _OPERATE),
 }
+# What a full, broken or closed stdout answers with.
+_BROKEN = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EBADF)
 _EXAMPLES = (
     "mgmtctl demo",
     "mgmtctl init && mgmtctl login -u admin",
@@ -103,29 +107,28 @@ class RootGroup(Group):
         """Write the help."""
         formatter.write("Examples:\n" + "".join(f"  {example}\n" for example in self.examples) + "\n")
         self.format_usage(ctx, formatter)
-        formatter.write(f"\n{self.help}\n")
+        formatter.write("\n")
+        formatter.write_text(self.help or "")
         for heading in dict.fromkeys(branch.heading for branch in TREE.values()):
             with formatter.section(heading):
                 formatter.write_dl(
                     [(w, branch.summary) for w, branch in TREE.items() if branch.heading == heading]
                 )
-        formatter.write(
-            "\n`mgmtctl NOUN --help` and `mgmtctl NOUN VERB --help` say more; `--version` says which.\n"
+        help_text.write_end(
+            "`mgmtctl NOUN --help` and `mgmtctl NOUN VERB --help` say more, `mgmtctl help` has topics, "
+            "`mgmtctl --version` says which release this is.",
+            formatter,
         )
-        formatter.write("\nExit codes: 0 done; every other one is in `mgmtctl help exit-codes`.\n")
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) in this process and return its exit code."""
     words = list(arguments)
     own = words[: words.index("--")] if "--" in words else words
+    code = 0
     try:
-        _require_text(words)
-        with root().make_context("mgmtctl", words) as context:
-            context.command.invoke(context)
+        code = _perform(words)
         sys.stdout.flush()
-    except typer.Exit as end:
-        return _ended(end.exit_code)
     except MgmtctlError as error:
         return _refused(error, own)
     except errors.UsageError as error:
@@ -134,9 +137,22 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("error: interrupted\n")
         return exit_codes.INTERRUPTED
     except BrokenPipeError:
-        return _pipe_closed()
+        _drop_output()
     except Exception as error:
-        return _output_failed(error) if _is_full(error) else _bug(error, own)
+        return _output_failed(error, own) if _is_full(error) else _bug(error, own)
+    return code
+
+
+def _perform(words: list[str]) -> int:
+    if words[:1] in (["--version"], ["-V"]):
+        sys.stdout.write(f"mgmtctl {__version__}\n")
+        return 0
+    _require_text(words)
+    try:
+        with root().make_context("mgmtctl", words) as context:
+            context.command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
     return 0
 
 
@@ -162,55 +178,93 @@ def run_process(arguments: Sequence[str]) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    return run(arguments)
+    sys.stderr = Talk(sys.stderr)
+    try:
+        return run(arguments)
+    finally:
+        if _output_lost():
+            _drop_output()
 
 
 def _open_missing_streams() -> None:
-    """A stream that the caller has closed (`>&-`) is as good as an empty one."""
+    """Streams that the caller has closed: stdin is empty, talk is lost, and data cannot be written (`>&-`)."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open for as long as the process
+            flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+            setattr(sys, name, open(os.open(os.devnull, flags), mode))  # noqa: SIM115 - for the whole process
 
 
-def _ended(code: int) -> int:
+class Talk:
+    """Stderr that never fails: what is said beside the data changes no exit code."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or let it be."""
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, or let it be."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _drop_output() -> None:
+    """Nothing more is written, not at the interpreter's end either: the pipe is closed, or its end is full."""
+    with contextlib.suppress(OSError, ValueError), open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _output_lost() -> bool:
+    """Whether stdout still holds what it could not write."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        _pipe_closed()
-    return code
-
-
-def _pipe_closed() -> int:
-    """Whoever read has seen enough: nothing more is written, not at the interpreter's end either."""
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
-    return 0
+    except (OSError, ValueError):
+        return True
+    return False
 
 
 def _is_full(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in _BROKEN
 
 
-def _output_failed(error: Exception) -> int:
-    """The disk is full or broken: no fault of the program."""
-    why = getattr(error, "strerror", None)
-    errors.say_error(UnavailableError("local input or output failed", "io", why=why))
-    with contextlib.suppress(OSError, ValueError):
-        _pipe_closed()
+def _output_failed(error: Exception, words: Sequence[str]) -> int:
+    """The disk is full or broken, or stdout is closed: no fault of the program."""
+    _drop_output()
+    what = "local input or output failed" if getattr(error, "filename", None) else "cannot write to stdout"
+    failed = UnavailableError(what, "io", why=getattr(error, "strerror", None))
+    errors.say_error(failed, as_json=_asks_for_json(words))
     return exit_codes.IO
 
 
 def _refused(error: MgmtctlError, words: Sequence[str]) -> int:
-    errors.say_error(error, as_json=_asks_for_json(words))
+    errors.say_error(error, as_json=_asks_for_json(words), color=_color(words))
     return exit_codes.exit_code(error)
 
 
 def _asks_for_json(words: Sequence[str]) -> bool:
     """Whether these words ask for JSON; read from the words, because the error may lie in them."""
-    joined = {f"{first}={second}" for first, second in itertools.pairwise(words)} | set(words)
+    joined = _joined(words)
     return any(
         f"{flag}{form}" in joined for flag in ("-o=", "--output=", "-o") for form in ("json", "ndjson")
     )
+
+
+def _color(words: Sequence[str]) -> str:
+    """What these words say of colours, read as `_asks_for_json` does."""
+    joined = _joined(words)
+    return next((choice for choice in COLORS if f"--color={choice}" in joined), COLORS[0])
+
+
+def _joined(words: Sequence[str]) -> set[str]:
+    """The words, and each with the one after it as if `=` stood between."""
+    return {f"{first}={second}" for first, second in itertools.pairwise(words)} | set(words)
 
 
 def _bug(error: BaseException, words: Sequence[str]) -> int:

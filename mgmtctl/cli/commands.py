@@ -21,13 +21,24 @@ from typing import Any, TypeVar, cast, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from mgmtctl.cli import help_text
-from mgmtctl.cli.exit_codes import CONFLICT, DENIED, NOT_FOUND, REFUSED, UNAUTHENTICATED, USAGE
+from mgmtctl.cli import exit_codes, help_text
+from mgmtctl.cli.exit_codes import (
+    CONFLICT,
+    DENIED,
+    MEANINGS,
+    NO,
+    NOT_FOUND,
+    REFUSED,
+    UNAUTHENTICATED,
+    USAGE,
+)
 from mgmtctl.cli.options import COMMON, LIST, READ, WRITE, Common
 from mgmtctl.cli.session import CliSession
+from mgmtctl.domain.errors import MgmtctlError
 
 __all__ = ("CliSession", "Command", "Group", "Noun")
 
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 ALIASES = {"ls": "list", "get": "show", "rm": "delete"}
 _EXITS = {
     READ: (0, USAGE, UNAUTHENTICATED, NOT_FOUND, DENIED),
@@ -39,7 +50,10 @@ F = TypeVar("F", bound=Callable[..., None])
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One declared command; `path` is its words after the program's name, `exits` what its exit codes mean here."""
+    """One declared command; `path` is its words after the program's name.
+
+    `exits`: what an exit code means here; None: the command never ends with this one, though its like do.
+    """
 
     path: tuple[str, ...]
     kind: str
@@ -48,7 +62,7 @@ class Command:
     columns: tuple[str, ...] = ()
     asks: bool = False
     hidden: bool = False
-    exits: Mapping[int, str] = field(default_factory=dict)
+    exits: Mapping[int, str | None] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -68,13 +82,26 @@ class Command:
 
     @property
     def exit_codes(self) -> tuple[int, ...]:
-        """The codes this command is known to end with, beside those of the machine (74, 75, 78)."""
-        return tuple(sorted({*_EXITS[self.kind], *self.exits}))
+        """The codes this command is known to end with, beside those of the machine."""
+        known = {*_EXITS[self.kind], *((NO,) if self.asks else ()), *self.exits}
+        return tuple(sorted(code for code in known if self.exits.get(code, "") is not None))
+
+    def meaning(self, code: int) -> str:
+        """What an exit code means here."""
+        if code == NO and self.asks:
+            return "; ".join(filter(None, (self.exits.get(code), "the answer to the question was not yes")))
+        return self.exits.get(code) or MEANINGS[code]
 
     def build(self) -> TyperCommand:
         """The Typer command."""
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        app.command(self.name, cls=HelpfulCommand, help=self.summary, hidden=self.hidden)(self._callback())
+        app.command(
+            self.name,
+            cls=HelpfulCommand,
+            help=self.summary,
+            hidden=self.hidden,
+            context_settings=HELP_NAMES,
+        )(self._callback())
         command = cast(HelpfulCommand, typer.main.get_command(app))
         command.declared = self
         return command
@@ -84,8 +111,9 @@ class Command:
         common = {name: row for name, row in COMMON.items() if self.kind in row[1] and name not in own}
 
         def call(**given: Any) -> None:
-            session = CliSession(Common(**{name: given.pop(name) for name in common}), self.columns)
-            self.function(session, **given)
+            values = Common(**{name: given.pop(name) for name in common})
+            session = CliSession(values, self.columns, self.kind == LIST)
+            self._perform(session, given)
             if session.code:
                 session.exit(session.code)
 
@@ -102,6 +130,21 @@ class Command:
         call.__annotations__ = {}
         call.__doc__ = None
         return call
+
+    def _perform(self, session: CliSession, given: dict[str, Any]) -> None:
+        """Call the function; failures are told as JSON when the exit code is known, whichever way it ends."""
+        code = exit_codes.BUG
+        try:
+            self.function(session, **given)
+            code = session.code
+        except typer.Exit as end:
+            code = end.exit_code
+            raise
+        except MgmtctlError as error:
+            code = exit_codes.exit_code(error)
+            raise
+        finally:
+            session.finish(code)
 
     def _own_parameters(self) -> dict[str, inspect.Parameter]:
         hints = get_type_hints(self.function, include_extras=True)
@@ -129,7 +172,7 @@ class Noun:
         examples: Sequence[str],
         columns: Sequence[str] = (),
         hidden: bool = False,
-        exits: Mapping[int, str] | None = None,
+        exits: Mapping[int, str | None] | None = None,
     ) -> Callable[[F], F]:
         """Declare a command that lists: with selection, order, filter, search and limit."""
         return self._declare(name, LIST, examples, columns, False, hidden, exits)
@@ -141,7 +184,7 @@ class Noun:
         examples: Sequence[str],
         columns: Sequence[str] = (),
         hidden: bool = False,
-        exits: Mapping[int, str] | None = None,
+        exits: Mapping[int, str | None] | None = None,
     ) -> Callable[[F], F]:
         """Declare a command that shows and changes nothing."""
         return self._declare(name, READ, examples, columns, False, hidden, exits)
@@ -154,7 +197,7 @@ class Noun:
         columns: Sequence[str] = (),
         asks: bool = False,
         hidden: bool = False,
-        exits: Mapping[int, str] | None = None,
+        exits: Mapping[int, str | None] | None = None,
     ) -> Callable[[F], F]:
         """Declare a command that changes something; `asks`: it wants a yes before it does."""
         return self._declare(name, WRITE, examples, columns, asks, hidden, exits)
@@ -167,7 +210,7 @@ class Noun:
         columns: Sequence[str],
         asks: bool,
         hidden: bool,
-        exits: Mapping[int, str] | None,
+        exits: Mapping[int, str | None] | None,
     ) -> Callable[[F], F]:
         if not examples:
             raise TypeError(f"command `{self.name} {name}` has no example")
@@ -222,7 +265,12 @@ class Group(TyperGroup):
         examples: tuple[str, ...] = (),
     ) -> None:
         super().__init__(
-            name=name, help=help, options_metavar="", rich_markup_mode=None, invoke_without_command=True
+            name=name,
+            help=help,
+            options_metavar="",
+            rich_markup_mode=None,
+            invoke_without_command=True,
+            context_settings=HELP_NAMES,
         )
         self.table = table
         self.examples = examples

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mgmtctl.store.completion import Reader
 
+_VALUES_OF_KINDS = {"agent:id": "agents", "agent:group": "groups", "group:id": "groups"}
 _OWN_STORE = ("agents", "users", "roles", "policies", "rules")
 _SYSTEM_FILE = "/etc/mgmtctl/config.toml"
 _MOST_FILES = 10_000
@@ -51,6 +52,12 @@ def _values(kind: str, prefix: str) -> str:
         from mgmtctl.cli.topics import TOPICS
 
         return _lines([(name, topic.summary) for name, topic in TOPICS.items()], prefix)
+    if kind == "settings":
+        from mgmtctl.settings import SETTINGS
+
+        return _lines([(name, setting.summary) for name, setting in SETTINGS.items()], prefix)
+    if kind == "resources":
+        return _resources(prefix)
     data, state = places()
     reader = _reader(data, state)
     if reader is None:
@@ -125,15 +132,19 @@ def _shared(data: str) -> str:
 
 
 def _groups(reader: Reader, shared: str) -> list[str]:
-    """The groups that may be read: folders, no links, no leading dot (D 5)."""
+    """The groups that may be read: folders, no links, whose names are those of groups (D 5)."""
+    from mgmtctl.domain.groups import is_group_name
+
     scope = reader.scope("group:read", "group:id")
     with os.scandir(shared) as entries:
         names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(name for name in names if not name.startswith(".") and scope.covers(name))
+    return sorted(name for name in names if is_group_name(name) and scope.covers(name))
 
 
 def _files(reader: Reader, shared: str, prefix: str) -> str:
-    """`GROUP/` for each group, and the files of the group that is already written."""
+    """`GROUP/` for each group, and the files of the group that is already written, by names that may be put."""
+    from mgmtctl.domain.files import file_name_problem
+
     group, slash, _ = prefix.partition("/")
     groups = _groups(reader, shared)
     if not slash:
@@ -146,7 +157,8 @@ def _files(reader: Reader, shared: str, prefix: str) -> str:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = os.path.relpath(folder, top)
         place = f"{group}/" if inside == "." else f"{group}/{inside}/"
-        found += [(place + name, "") for name in sorted(files) if not name.startswith(".")]
+        inner = place.partition("/")[2]
+        found += [(place + name, "") for name in sorted(files) if not file_name_problem(inner + name)]
         if len(found) > _MOST_FILES:
             break
     return _lines(found, prefix)
@@ -156,6 +168,20 @@ def _actions(prefix: str) -> str:
     from mgmtctl.domain.actions import ACTIONS
 
     return _lines([(action.name, action.description) for action in ACTIONS.values()], prefix)
+
+
+def _resources(prefix: str) -> str:
+    """The kinds of resources; after a whole kind the values that it can have."""
+    from mgmtctl.domain.resources import KINDS
+
+    kind, _, typed = prefix.rpartition(":")
+    if kind not in KINDS:
+        kinds = [f"{name}:" for name, known in KINDS.items() if known.value != "wildcard"]
+        return _lines([(name, "") for name in (*kinds, "*:*:*")], prefix)
+    found = _values(_VALUES_OF_KINDS.get(kind, ""), typed)
+    return "\n".join(
+        f"{kind}:{line}" for line in (*found.split("\n"), "*") if line.startswith(typed) and line
+    )
 
 
 def _lines(pairs: list[tuple[str, str]], prefix: str) -> str:

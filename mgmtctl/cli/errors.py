@@ -7,37 +7,41 @@ error holds, a terminal sees no control character and a script one line per fact
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
 
 from mgmtctl.cli.exit_codes import exit_code, kind_name
-from mgmtctl.cli.output import wants_color
+from mgmtctl.cli.output import wants_color, width_of
 from mgmtctl.cli.records import compact
-from mgmtctl.cli.text import clean, clean_lines
+from mgmtctl.cli.text import clean, clean_lines, folded
 from mgmtctl.domain.errors import InvalidError, MgmtctlError, QuestionError
 
 # Typer's base of all usage errors; it has no public name.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
+_LABEL = "error:"
+_REASON = len("  why: ")
 _MOST_IDS_SHOWN = 20
 
 
-def say_error(error: MgmtctlError, *, as_json: bool = False, color: str = "auto") -> None:
-    """Write one error to stderr."""
+def say_error(
+    error: MgmtctlError, *, as_json: bool = False, color: str = "auto", code: int | None = None
+) -> None:
+    """Write one error to stderr; `code`: the process ends with this instead of the error's own."""
     if as_json:
-        sys.stderr.write(compact(error_record(error)) + "\n")
+        sys.stderr.write(compact(error_record(error, code)) + "\n")
         return
+    width = width_of(sys.stderr)
     lines = [clean(finding.text()) for finding in error.findings] if isinstance(error, InvalidError) else []
-    lines.append(f"{_label('error', color)} {clean(error.problem)}")
-    sys.stderr.write("\n".join([*lines, *_reasons(error)]) + "\n")
+    _write([*(folded(line, width) for line in lines), *_told(error, "", color)])
 
 
 def say_failures(failures: Sequence[Any], code: int, *, as_json: bool = False, color: str = "auto") -> None:
     """Write the items that failed (`Failure` of the operations), with their reasons."""
-    if len(failures) == 1 and len(failures[0].ids) == 1 and failures[0].ids[0] in failures[0].error.problem:
-        return say_error(failures[0].error, as_json=as_json, color=color)
+    if is_one(failures):
+        return say_error(failures[0].error, as_json=as_json, color=color, code=code)
     if as_json:
         failed = [failure.record() for failure in failures]
         count = sum(len(failure.ids) for failure in failures)
@@ -49,24 +53,45 @@ def say_failures(failures: Sequence[Any], code: int, *, as_json: bool = False, c
         shown = [clean(item) for item in failure.ids[:_MOST_IDS_SHOWN]]
         more = len(failure.ids) - len(shown)
         names = ", ".join(shown) + (f" and {more} more" if more else "")
-        lines = [f"{_label('error', color)} {names}: {clean(error.problem)}", *_reasons(error)]
-        sys.stderr.write("\n".join(lines) + "\n")
+        _write(_told(error, f"{names}: ", color))
     return None
 
 
-def _reasons(error: MgmtctlError) -> list[str]:
+def is_one(failures: Sequence[Any]) -> bool:
+    """Whether it is a single item that failed, with a reason that names it: an error like any other."""
+    if len(failures) != 1 or len(failures[0].ids) != 1:
+        return False
+    return failures[0].ids[0] in failures[0].error.problem
+
+
+def _write(lines: Iterable[str]) -> None:
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _told(error: MgmtctlError, place: str, color: str) -> list[str]:
+    """An error with the lines under it, on a terminal no wider than it."""
+    width = width_of(sys.stderr)
+    first = folded(f"{_LABEL} {place}{clean(error.problem)}", width)
+    if wants_color(sys.stderr, color):
+        first = first.replace(_LABEL, f"{_RED}{_LABEL}{_PLAIN}", 1)
+    return [first, *_reasons(error, width)]
+
+
+def _reasons(error: MgmtctlError, width: int) -> list[str]:
     """The lines under an error; a reason of several lines (a filter with its caret) keeps them."""
     lines = []
     for name, text in (("why", error.why), ("fix", error.fix)):
         if text:
             first, *more = clean_lines(text).split("\n")
-            lines += [f"  {name}: {first}", *(f"       {line}" for line in more)]
+            lines.append(f"  {name}: {first}" if more else folded(f"  {name}: {first}", width, _REASON))
+            lines += [f"{' ' * _REASON}{line}" for line in more]
     return lines
 
 
-def error_record(error: MgmtctlError) -> dict[str, Any]:
-    """The JSON form of an error: problem, type, exit code, and whatever facts it has."""
-    record: dict[str, Any] = {"error": error.problem, "type": kind_name(error), "exit": exit_code(error)}
+def error_record(error: MgmtctlError, code: int | None = None) -> dict[str, Any]:
+    """The JSON form of an error: problem, type, the exit code of the process, and whatever facts it has."""
+    ends_with = exit_code(error) if code is None else code
+    record: dict[str, Any] = {"error": error.problem, "type": kind_name(error), "exit": ends_with}
     for name, value in (("why", error.why), ("fix", error.fix), ("code", error.code)):
         if value:
             record[name] = value
@@ -79,10 +104,19 @@ def usage_error(error: Exception) -> QuestionError:
     path = context.command_path if context is not None else "mgmtctl"
     option = getattr(error, "option_name", None)
     if option and type(error).__name__ == "NoSuchOption":
-        near = _nearest(option, context)
-        fix = f"did you mean `{near}`?  {path} --help" if near else f"{path} --help"
-        return QuestionError(f"no option `{option}`", fix=fix)
+        return QuestionError(f"no option `{option}`", fix=_instead(option, path, context))
     return QuestionError(_our_words(_message(error)), fix=f"{path} --help")
+
+
+def _instead(option: str, path: str, context: Any) -> str:
+    """What to write in place of an option that this command, or noun, does not have."""
+    near = _nearest(option, context)
+    if near:
+        return f"did you mean `{near}`?  {path} --help"
+    if hasattr(getattr(context, "command", None), "list_commands"):
+        rest = "VERB" if context.parent else "NOUN VERB"
+        return f"options go after the command: {path} {rest} {option}"
+    return f"{path} --help"
 
 
 def _nearest(option: str, context: Any) -> str | None:
@@ -105,7 +139,3 @@ def _message(error: Exception) -> str:
 def _our_words(message: str) -> str:
     text = " ".join(message.split()).rstrip(".").replace("'", "`")
     return text[:1].lower() + text[1:]
-
-
-def _label(word: str, color: str) -> str:
-    return f"{_RED}{word}:{_PLAIN}" if wants_color(sys.stderr, color) else f"{word}:"

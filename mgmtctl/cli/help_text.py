@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mgmtctl.cli.exit_codes import MEANINGS
 from mgmtctl.cli.options import COMMON
+
+_OF_THE_MACHINE = ("*", "those that any command may have: `mgmtctl help exit-codes`")
 
 
 def write_command(command: Any, context: Any, formatter: Any) -> None:
@@ -28,8 +29,8 @@ def write_command(command: Any, context: Any, formatter: Any) -> None:
             (common if parameter.name in COMMON or parameter.name == "help" else own).append(record)
     for title, records in (("Arguments", arguments), ("Options", own), ("Common options", common)):
         _write_records(title, records, formatter)
-    codes = [(str(code), declared.exits.get(code, MEANINGS[code])) for code in declared.exit_codes]
-    _write_records("Exit codes", codes, formatter)
+    codes = [(str(code), declared.meaning(code)) for code in declared.exit_codes]
+    _write_records("Exit codes", [*codes, _OF_THE_MACHINE], formatter)
 
 
 def write_group(group: Any, context: Any, formatter: Any) -> None:
@@ -38,7 +39,16 @@ def write_group(group: Any, context: Any, formatter: Any) -> None:
     group.format_usage(context, formatter)
     _write_paragraphs(group.help or "", formatter)
     _write_records("Commands", list(group.table.items()), formatter)
-    formatter.write("\nExit codes: 0 done; every other one is in `mgmtctl help exit-codes`.\n")
+    write_end("", formatter)
+
+
+def write_end(text: str, formatter: Any) -> None:
+    """Write what a noun's help and that of the tree end with."""
+    for paragraph in filter(
+        None, (text, "Exit codes: 0 done; every other one is in `mgmtctl help exit-codes`.")
+    ):
+        formatter.write("\n")
+        formatter.write_text(paragraph)
 
 
 def _write_examples(examples: Iterable[str], formatter: Any) -> None:

@@ -79,10 +79,7 @@ def _command(command: CommandOutline, below_noun: bool) -> list[str]:
     common = [option.flags[-1] for option in command.options if option.common]
     lines += [f"Common options: {', '.join(f'`{name}`' for name in common)}", ""]
     lines += ["```", *command.declared.examples, "```", ""]
-    codes = [
-        f"{code} {_cell(command.declared.exits.get(code, MEANINGS[code]))}"
-        for code in command.declared.exit_codes
-    ]
+    codes = [f"{code} {_cell(command.declared.meaning(code))}" for code in command.declared.exit_codes]
     return [*lines, f"Exit codes: {'; '.join(codes)}", ""]
 
 

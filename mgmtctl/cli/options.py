@@ -84,7 +84,8 @@ COMMON: dict[str, tuple[Any, tuple[str, ...]]] = {
     "debug": (_flag("--debug", help="Show the traceback of a bug."), ALL),
 }
 
-# What shell completion offers for a metavar: a kind of values of the service, or fixed words.
+# What shell completion offers for a metavar: a kind of values of the service (with `+`: or a path that begins like
+# one), or fixed words.
 VALUES: dict[str, str | tuple[str, ...]] = {
     "AGENT": "agents",
     "GROUP": "groups",
@@ -95,8 +96,12 @@ VALUES: dict[str, str | tuple[str, ...]] = {
     "ACTION": "actions",
     "GROUP/FILE": "files",
     "GROUP[/FILE]": "files",
+    "GROUP[/FILE]|PATH": "files+",
+    "RESOURCE": "resources",
+    "SETTING": "settings",
     "FORMAT": FORMATS,
     "WHEN": COLORS,
+    "WHAT": ("fail", "skip"),
     "TOPIC": "topics",
     "SHELL": ("bash", "zsh", "fish"),
 }

@@ -11,7 +11,7 @@ from mgmtctl.cli.commands import Command
 from mgmtctl.cli.options import COMMON, VALUES
 
 PATHS = "paths"
-_PATH_METAVARS = frozenset({"PATH", "FILE", "SRC", "DIR", "SRC|-", "GROUP[/FILE]|PATH"})
+_PATH_METAVARS = frozenset({"PATH", "FILE", "SRC", "DIR", "SRC|-"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,9 @@ def _command(declared: Command) -> CommandOutline:
     params: list[Any] = list(built.params)
     arguments = [param for param in params if param.param_type_name == "argument"]
     words = " ".join(["mgmtctl", *declared.path, "[OPTIONS]", *(_shown(param) for param in arguments)])
-    options = [_option(param) for param in params if param.param_type_name == "option" and not param.hidden]
-    options.append(Option(("--help",), None, "Show the help.", None, True))
+    shown = [param for param in params if param.param_type_name == "option" and not param.hidden]
+    options = [_option(param, declared.columns) for param in shown]
+    options.append(Option(("-h", "--help"), None, "Show the help.", None, True))
     return CommandOutline(declared, words, tuple(options), tuple(_argument(param) for param in arguments))
 
 
@@ -89,10 +90,11 @@ def _shown(param: Any) -> str:
     return name if param.required or name.startswith("[") else f"[{name}]"
 
 
-def _option(param: Any) -> Option:
+def _option(param: Any, columns: tuple[str, ...]) -> Option:
     metavar = None if param.is_flag else str(param.metavar or param.name.upper())
     names = (*param.opts, *param.secondary_opts)
-    return Option(names, metavar, param.help or "", _values(param, metavar), param.name in COMMON)
+    values = (columns or None) if metavar == "FIELDS" else _values(param, metavar)
+    return Option(names, metavar, param.help or "", values, param.name in COMMON)
 
 
 def _argument(param: Any) -> Argument:
@@ -108,7 +110,7 @@ def _values(param: Any, metavar: str | None) -> str | tuple[str, ...] | None:
     if choices:
         return tuple(str(choice) for choice in choices)
     name = metavar.replace("...", "")
-    for known in (name, name.strip("[]"), name.partition("[")[0]):
+    for known in (name, name.strip("[]")):
         if known in VALUES:
             return VALUES[known]
     is_path = name in _PATH_METAVARS or "path" in type(param.type).__name__.lower()

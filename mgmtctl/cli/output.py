@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TextIO
 
-from mgmtctl.cli.records import cell, compact, field_names, identifier, narrowed, pick, row
-from mgmtctl.cli.text import clean, clean_lines, row_cell
+from mgmtctl.cli.records import cell, compact, field_names, identifier, narrowed, pick, plain, row
+from mgmtctl.cli.text import clean, clean_lines, folded, row_cell
 
 FORMATS = ("table", "wide", "json", "ndjson", "yaml", "csv", "tsv", "id", "value")
 COLORS = ("auto", "always", "never")
 _MOST_RICH_ROWS = 200
+_USUAL_WIDTH = 80
+_LINES_AT_ONCE = 500
+# Formats that pick their columns out of a record themselves.
+_ROWS = ("table", "wide", "csv", "tsv", "value")
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -40,6 +45,34 @@ def wants_color(stream: TextIO, choice: str = "auto") -> bool:
     return os.environ.get("TERM") != "dumb" and is_terminal(stream)
 
 
+def width_of(stream: TextIO) -> int:
+    """How many characters a line of this terminal has; 0 when nobody looks."""
+    if not is_terminal(stream):
+        return 0
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
+    except (OSError, ValueError):
+        return _USUAL_WIDTH
+
+
+class Records:
+    """Values as plain records, each made when it is written: a long list does not wait for its last one."""
+
+    def __init__(self, values: Sequence[Any], select: tuple[str, ...]) -> None:
+        self._values, self._select = values, select
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._select:
+            return (narrowed(plain(value), self._select) for value in self._values)
+        return map(plain, self._values)
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """How one command writes: `asked` is the format the user named; `columns` are those of the command's table."""
@@ -59,17 +92,20 @@ class Output:
         """Write a single record."""
         _SINGLE[self.format](self, narrowed(record, self.select))
 
-    def many(self, records: Sequence[Any]) -> None:
-        """Write a list of records."""
-        if self.select:
-            records = [narrowed(record, self.select) for record in records]
-        _SEVERAL[self.format](self, records)
+    def many(self, values: Sequence[Any]) -> None:
+        """Write a list of values or records, one after another."""
+        _SEVERAL[self.format](self, Records(values, () if self.format in _ROWS else self.select))
 
     def text(self, text: str) -> None:
         """Write text as it is, made safe on a terminal."""
         sys.stdout.write(clean_lines(text) if is_terminal(sys.stdout) else text)
 
-    def columns_of(self, records: Sequence[Any], *, every: bool = False) -> tuple[str, ...]:
+    def page(self, lines: Iterable[str]) -> None:
+        """Write lines that are meant to be read; those too long for a terminal go on below, with an indent."""
+        width = width_of(sys.stdout)
+        self.text("".join(folded(line, width) + "\n" for line in lines))
+
+    def columns_of(self, records: Iterable[Any], *, every: bool = False) -> tuple[str, ...]:
         """The columns to show: the selected ones, else those of the command, else all that occur."""
         if self.select:
             return self.select
@@ -81,9 +117,31 @@ def _safe() -> Callable[[str], str]:
     return clean if is_terminal(sys.stdout) else row_cell
 
 
-def _write(lines: Sequence[str]) -> None:
-    if lines:
-        sys.stdout.write("\n".join(lines) + "\n")
+def _write(lines: Iterable[str], between: str = "\n") -> None:
+    """Write lines as they come, some at a time."""
+    coming = iter(lines)
+    write = sys.stdout.write
+    some = list(islice(coming, _LINES_AT_ONCE))
+    while some:
+        text = between.join(some)
+        some = list(islice(coming, _LINES_AT_ONCE))
+        write(text + (between if some else "\n"))
+
+
+def _tabbed(cells: Sequence[str]) -> str:
+    """Cells as one row for a pipe; what would break it is escaped."""
+    line = "\t".join(cells)
+    if line.count("\t") != len(cells) - 1 or "\n" in line or "\r" in line:
+        return "\t".join(map(row_cell, cells))
+    return line
+
+
+def _shown_row(cells: Sequence[str]) -> str:
+    return "\t".join(map(clean, cells))
+
+
+def _line_maker() -> Callable[[Sequence[str]], str]:
+    return _shown_row if is_terminal(sys.stdout) else _tabbed
 
 
 # --- one record ---------------------------------------------------------------------------------------------------
@@ -130,94 +188,78 @@ def _one_json(output: Output, record: Any) -> None:
 
 
 def _one_row(output: Output, record: Any) -> None:
-    _SEVERAL[output.format](output, [record])
+    _SEVERAL[output.format](output, Records([record], ()))
 
 
 # --- several records ----------------------------------------------------------------------------------------------
 
 
-def _many_table(output: Output, records: Sequence[Any]) -> None:
-    columns = output.columns_of(records, every=output.format == "wide")
+def _many_table(output: Output, records: Records) -> None:
+    from mgmtctl.cli import tables
+
+    found = list(records)
+    columns = output.columns_of(found, every=output.format == "wide")
     safe = _safe()
-    rows = [[safe(text) for text in row(record, columns)] for record in records]
-    if is_terminal(sys.stdout) and len(rows) <= _MOST_RICH_ROWS and output.format == "table":
-        _rich_table(columns, rows, output)
+    rows = [[safe(text) for text in row(record, columns)] for record in found]
+    width = width_of(sys.stdout)
+    if columns and width and len(rows) <= _MOST_RICH_ROWS and output.format == "table":
+        color, every = wants_color(sys.stdout, output.color), bool(output.select)
+        tables.write_fitted(columns, rows, width=width, headers=output.headers, color=color, every=every)
     else:
-        _aligned([safe(name) for name in columns] if output.headers else (), rows)
+        _write(tables.aligned([safe(name) for name in columns] if output.headers else (), rows))
 
 
-def _aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns by spaces, never cut, the last one without padding."""
-    every = [list(headers), *rows] if headers else list(rows)
-    widths = [max(map(len, column)) for column in zip(*every, strict=False)]
-    _write(
-        [
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=False)).rstrip()
-            for line in every
-        ]
-    )
-
-
-def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]], output: Output) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    color = wants_color(sys.stdout, output.color)
-    console = Console(
-        file=sys.stdout, markup=False, highlight=False, emoji=False, no_color=not color,
-        color_system="auto" if color else None, force_terminal=color,
-    )  # fmt: skip
-    table = Table(box=None, pad_edge=False, show_header=output.headers, header_style="bold" if color else "")
-    for name in columns:
-        table.add_column(Text(clean(name)), overflow="ellipsis", no_wrap=True)
-    for cells in rows:
-        table.add_row(*map(Text, cells))
-    console.print(table)
-
-
-def _many_tsv(output: Output, records: Sequence[Any]) -> None:
+def _many_tsv(output: Output, records: Records) -> None:
     columns = output.columns_of(records)
-    safe = _safe()
-    lines = ["\t".join(map(safe, columns))] if output.headers and columns else []
-    lines += ["\t".join([safe(text) for text in row(record, columns)]) for record in records]
-    _write(lines)
+    line = _line_maker()
+    if output.headers and columns:
+        _write([line(columns)])
+    _write(line(row(record, columns)) for record in records)
 
 
-def _many_csv(output: Output, records: Sequence[Any]) -> None:
+def _many_csv(output: Output, records: Records) -> None:
     import csv
 
-    columns = output.columns_of(records, every=True)
+    found = list(records)
+    columns = output.columns_of(found, every=True)
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    safe = clean if is_terminal(sys.stdout) else str
     if output.headers and columns:
-        writer.writerow(map(safe, columns))
-    writer.writerows([safe(text) for text in row(record, columns)] for record in records)
+        writer.writerow(map(clean, columns) if is_terminal(sys.stdout) else columns)
+    rows = (row(record, columns) for record in found)
+    writer.writerows(([clean(text) for text in cells] for cells in rows) if is_terminal(sys.stdout) else rows)
 
 
-def _many_json(output: Output, records: Sequence[Any]) -> None:
+def _many_json(output: Output, records: Records) -> None:
     """A bare array: readable on a terminal, one record per line in a pipe."""
     if not records:
         sys.stdout.write("[]\n")
     elif is_terminal(sys.stdout) and len(records) <= _MOST_RICH_ROWS:
         sys.stdout.write(_indented(list(records)) + "\n")
     else:
-        sys.stdout.write("[\n" + ",\n".join(_safe_json(compact(record)) for record in records) + "\n]\n")
+        sys.stdout.write("[\n")
+        _write((_safe_json(compact(record)) for record in records), ",\n")
+        sys.stdout.write("]\n")
 
 
-def _many_ndjson(output: Output, records: Sequence[Any]) -> None:
-    _write([_safe_json(compact(record)) for record in records])
+def _many_ndjson(output: Output, records: Records) -> None:
+    _write(_safe_json(compact(record)) for record in records)
 
 
-def _many_id(output: Output, records: Sequence[Any]) -> None:
+def _many_yaml(output: Output, records: Records) -> None:
+    from mgmtctl.cli.yaml_text import yaml_lines
+
+    _write((line for record in records for line in yaml_lines([record])) if records else ["[]"])
+
+
+def _many_id(output: Output, records: Records) -> None:
     safe = _safe()
-    _write([safe(identifier(record)) for record in records])
+    _write(safe(identifier(record)) for record in records)
 
 
-def _many_value(output: Output, records: Sequence[Any]) -> None:
+def _many_value(output: Output, records: Records) -> None:
     """Bare values without names: those of the selected fields, or the whole record's, in one row."""
-    safe = _safe()
-    _write(["\t".join(safe(text) for text in row(record, output.columns_of([record]))) for record in records])
+    line = _line_maker()
+    _write(line(row(record, output.columns_of([record]))) for record in records)
 
 
 def _one_value(output: Output, record: Any) -> None:
@@ -227,21 +269,13 @@ def _one_value(output: Output, record: Any) -> None:
         safe = _safe()
         _write([safe(cell(item)) for item in values[0]])
     else:
-        _many_value(output, [record])
+        _many_value(output, Records([record], ()))
 
 
-def _yaml(output: Output, value: Any) -> None:
-    import yaml
+def _one_yaml(output: Output, value: Any) -> None:
+    from mgmtctl.cli.yaml_text import yaml_lines
 
-    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    value = list(value) if isinstance(value, (list, tuple)) else value
-    text = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True)
-    if is_terminal(sys.stdout) and not text.replace("\n", "").isprintable():
-        text = yaml.dump(value, Dumper=Dumper, sort_keys=False)  # everything beyond ASCII as an escape
-    sys.stdout.write(text)
+    _write(yaml_lines(value))
 
 
 def _indented(value: Any) -> str:
@@ -270,18 +304,18 @@ _SINGLE: dict[str, Callable[[Output, Any], None]] = {
     "wide": _one_table,
     "json": _one_json,
     "ndjson": _one_row,
-    "yaml": _yaml,
+    "yaml": _one_yaml,
     "csv": _one_row,
     "tsv": _one_tsv,
     "id": _one_row,
     "value": _one_value,
 }
-_SEVERAL: dict[str, Callable[[Output, Sequence[Any]], None]] = {
+_SEVERAL: dict[str, Callable[[Output, Records], None]] = {
     "table": _many_table,
     "wide": _many_table,
     "json": _many_json,
     "ndjson": _many_ndjson,
-    "yaml": _yaml,
+    "yaml": _many_yaml,
     "csv": _many_csv,
     "tsv": _many_tsv,
     "id": _many_id,

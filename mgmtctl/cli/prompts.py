@@ -11,7 +11,7 @@ import stat
 import sys
 from pathlib import Path
 
-from mgmtctl.domain.errors import InvalidError, QuestionError, UnavailableError
+from mgmtctl.domain.errors import InvalidError, MgmtctlError, QuestionError, UnavailableError
 
 LARGEST_PASSWORD = 4096
 LARGEST_INPUT = 64 * 1024 * 1024
@@ -80,13 +80,15 @@ def _without_newline(data: bytes, place: str) -> str:
 
 
 def confirm(question: str) -> None:
-    """Return when the user says yes at the terminal; QuestionError (2) without a terminal or without a yes."""
+    """Return when the user says yes at the terminal; QuestionError (2) without a terminal, else MgmtctlError (1)."""
+    asked = question.rstrip("? ")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise QuestionError(f"{question}: there is no terminal to ask at", fix="--yes")
-    sys.stderr.write(f"{question}? [y/N] ")
+        statement = asked.removesuffix("go on").rstrip(", ") or asked
+        raise QuestionError(f"{statement}: there is no terminal to ask at", fix="--yes")
+    sys.stderr.write(f"{asked}? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise QuestionError("nothing was changed", why="the answer was not yes")
+        raise MgmtctlError("nothing was changed", why="the answer was not yes")
 
 
 def read_input(path: str, limit: int = LARGEST_INPUT) -> tuple[bytes, str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from mgmtctl import __version__
 from mgmtctl.cli.exit_codes import MEANINGS
 from mgmtctl.cli.outline import CommandOutline, Option, Word
+from mgmtctl.cli.records import compact
 from mgmtctl.cli.topics import Topic, topic
 
 _ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "'": "\\(aq", "^": "\\(ha", "~": "\\(ti"})
@@ -71,8 +72,9 @@ def _command(command: CommandOutline) -> list[str]:
     lines += [line for option in command.options if not option.common for line in _option(option)]
     for example in command.declared.examples:
         lines += [".PP", ".RS 4", ".nf", text(example), ".fi", ".RE"]
-    for code, meaning in sorted(command.declared.exits.items()):
-        lines += [".TP", f"exit code {code}", text(meaning)]
+    for code in command.declared.exit_codes:
+        if command.declared.exits.get(code):
+            lines += [".TP", f"exit code {code}", text(command.declared.meaning(code))]
     return lines
 
 
@@ -122,10 +124,14 @@ def _config() -> str:
         body += [".TP", rf"\fB{_bare(name)}\fR ({_bare(setting.variable)})", text(setting.summary + ".")]
     body += [".SH SETTINGS OF THE STORE"]
     body += _paragraphs(
-        ["These decide what is allowed. They live in the store; a file that names one is an error."]
+        [
+            "These decide what is allowed. They live in the store: they have no variable and no flag, and a file that "
+            "names one is an error. This release works by the values in the store and has no command that changes them."
+        ]
     )
     for name, stored in STORE_SETTINGS.items():
-        explained = f"{stored.summary}; {stored.expected}; default {stored.default}."
+        default = stored.default if isinstance(stored.default, str) else compact(stored.default)
+        explained = f"{stored.summary}; {stored.expected}; default `{default}`."
         body += [".TP", rf"\fB{_bare(name)}\fR", text(explained)]
     return _page("mgmtctl-config", 5, "settings of mgmtctl", body)
 

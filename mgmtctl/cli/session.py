@@ -20,9 +20,9 @@ import typer
 
 from mgmtctl.cli import errors, exit_codes, prompts
 from mgmtctl.cli.options import Common
-from mgmtctl.cli.output import COLORS, FORMATS, Output, is_terminal
+from mgmtctl.cli.output import COLORS, FORMATS, Output, is_terminal, width_of
 from mgmtctl.cli.records import narrowed, plain
-from mgmtctl.cli.text import clean_lines
+from mgmtctl.cli.text import clean_lines, folded
 from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mgmtctl.operations.context import Context
     from mgmtctl.settings import Settings
 
+# Formats that have a form of their own for a text, and those that an envelope can be written in.
+_DOCUMENTS = ("json", "ndjson", "yaml")
+_ENVELOPES = ("json", "yaml")
 _ACTING: ContextVar[Context | None] = ContextVar("acting", default=None)
 
 
@@ -45,11 +48,19 @@ def acting_as(context: Context) -> Iterator[None]:
 
 
 class CliSession:
-    """One call of one command. `columns` are those of its table; the rest are the values of the common options."""
+    """One call of one command. `columns` are those of its table; the rest are the values of the common options.
 
-    def __init__(self, common: Common, columns: tuple[str, ...] = ()) -> None:
+    `lists`: a list is what the command is asked for, so one is written even when nothing of it could be had.
+    """
+
+    def __init__(self, common: Common, columns: tuple[str, ...] = (), lists: bool = False) -> None:
         _require(common.output, FORMATS, "format")
         _require(common.color, COLORS, "colour")
+        if common.envelope and common.output not in (None, *_ENVELOPES):
+            raise QuestionError(
+                f"--envelope is written as {' or '.join(_ENVELOPES)}, not as {common.output}",
+                fix=f"-o {_ENVELOPES[0]}",
+            )
         select = (
             tuple(field.strip() for field in common.select.split(",") if field.strip())
             if common.select
@@ -58,6 +69,8 @@ class CliSession:
         self.common = common
         self.output = Output(common.output, common.color, not common.no_headers, select, columns)
         self.code = 0
+        self._lists = lists
+        self._untold: tuple[Any, ...] = ()
 
     dry_run = property(lambda self: self.common.dry_run)
     yes = property(lambda self: self.common.yes)
@@ -153,7 +166,7 @@ class CliSession:
         elif isinstance(result, (list, tuple)):
             self._show_list(result)
         elif self.output.asked is None and hasattr(result, "text"):
-            self.output.text(result.text().rstrip("\n") + "\n")
+            self.output.page(result.text().rstrip("\n").split("\n"))
         else:
             self.output.one(plain(result))
 
@@ -163,8 +176,8 @@ class CliSession:
 
             return self._show_items(Items(values))
         if self.output.asked is None and values and all(hasattr(value, "text") for value in values):
-            return self.output.text("".join(value.text() + "\n" for value in values))
-        return self.output.many([plain(value) for value in values])
+            return self.output.page(value.text() for value in values)
+        return self.output.many(values)
 
     def _show_items(self, items: Any) -> None:
         if self.common.envelope:
@@ -174,10 +187,15 @@ class CliSession:
             data: Any = record["data"]
             data["affected_items"] = [narrowed(item, self.output.select) for item in data["affected_items"]]
             Output("yaml" if self.output.asked == "yaml" else "json").one(record)
-        elif items.affected or not items.failed:
+        elif items.affected or not items.failed or self._shows_none(items):
             self._show_list(items.affected)
         self._tell_cut(items)
         self._fail(items)
+
+    def _shows_none(self, items: Any) -> bool:
+        """Whether an empty list says that nothing could be had: to a program, unless it asked for one thing alone."""
+        is_document = self.output.asked in ("json", "yaml")
+        return is_document and (self._lists or not errors.is_one(items.failed))
 
     def _tell_cut(self, items: Any) -> None:
         if items.total is not None and items.total > len(items.affected) and is_terminal(sys.stdout):
@@ -190,13 +208,25 @@ class CliSession:
         if not items.affected:
             code = exit_codes.common_exit_code(failure.error for failure in items.failed)
         self.code = code
-        errors.say_failures(items.failed, code, as_json=self._json_errors, color=self.output.color)
+        if self._json_errors:
+            self._untold = (*self._untold, *items.failed)
+        else:
+            errors.say_failures(items.failed, code, color=self.output.color)
 
-    def done(self, text: str, value: Any = None) -> None:
-        """Tell what was done; with a format asked for, its value goes to stdout."""
+    def finish(self, code: int) -> None:
+        """Tell as JSON what failed, now that the exit code of the process is known, and what operations warn of."""
+        opened: Context | None = self.__dict__.get("context")
+        for warning in opened.warnings if opened is not None else ():
+            self.warn(warning)
+        if self._untold:
+            errors.say_failures(self._untold, code, as_json=True)
+            self._untold = ()
+
+    def done(self, text: str, value: Any = None, would: str | None = None) -> None:
+        """Tell what was done, in a dry run what `would` be; with a format asked for, its value goes to stdout."""
         items = value if hasattr(value, "affected") and hasattr(value, "failed") else None
         if items is None or items.affected or not items.failed:
-            self.say(f"dry run: {text}" if self.dry_run else text)
+            self.say(f"dry run: {would or text}" if self.dry_run else text)
         if self.output.asked is not None and value is not None:
             self.show(value)
         elif items is not None:
@@ -205,15 +235,23 @@ class CliSession:
     def say(self, text: str) -> None:
         """Talk on stderr, unless -q."""
         if not self.quiet:
-            sys.stderr.write(clean_lines(text) + "\n")
+            self._tell(text)
 
     def warn(self, text: str) -> None:
         """A warning on stderr."""
-        sys.stderr.write(f"warning: {clean_lines(text)}\n")
+        self._tell(f"warning: {text}")
+
+    def _tell(self, text: str) -> None:
+        width = width_of(sys.stderr)
+        lines = clean_lines(text).split("\n")
+        sys.stderr.write("".join(folded(line, width) + "\n" for line in lines))
 
     def print(self, text: str) -> None:
-        """Text and a line end on stdout."""
-        self.output.text(text + "\n")
+        """Text and a line end on stdout; as one value of the format that was asked for."""
+        if self.output.asked in _DOCUMENTS:
+            self.output.one(text)
+        else:
+            self.output.text(text + "\n")
 
     def write(self, data: bytes) -> None:
         """The bytes of a file on stdout: as they are in a pipe, made safe on a terminal."""

@@ -51,7 +51,10 @@ def read_token(path: str) -> str | None:
         raise _refused(path, error.strerror or "it cannot be opened") from None
     try:
         _require_private(os.path.dirname(path), os.stat(os.path.dirname(path)), 0o022)
-        _require_private(path, os.fstat(handle), 0o077)
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise _refused(path, "it is no regular file")
+        _require_private(path, facts, 0o077)
         return os.read(handle, LARGEST).decode("ascii", "replace").strip() or None
     finally:
         os.close(handle)
@@ -71,6 +74,8 @@ def write_token(path: str, token: str) -> None:
             os.close(handle)
         os.replace(staged, path)
     except OSError as error:
+        if os.path.exists(staged):
+            os.unlink(staged)
         raise _failed("write", path, error) from None
 
 
@@ -90,8 +95,6 @@ def _require_private(path: str, facts: os.stat_result, forbidden: int) -> None:
         raise _refused(path, f"it belongs to system user {facts.st_uid}")
     if stat.S_IMODE(facts.st_mode) & forbidden:
         raise _refused(path, f"mode {stat.S_IMODE(facts.st_mode):04o} opens it to others")
-    if not stat.S_ISREG(facts.st_mode) and not stat.S_ISDIR(facts.st_mode):
-        raise _refused(path, "it is no regular file")
 
 
 def _refused(path: str, why: str) -> UnavailableError:
@@ -104,4 +107,6 @@ def _refused(path: str, why: str) -> UnavailableError:
 def _failed(verb: str, path: str, error: OSError) -> UnavailableError:
     from mgmtctl.domain.errors import UnavailableError
 
+    if os.path.isdir(path):
+        return _refused(path, "it is a folder")
     return UnavailableError(f"cannot {verb} the session file `{path}`", "io", why=error.strerror)

@@ -21,9 +21,15 @@ _mgmtctl_reply() { # KIND, typed value
     -) ;;
     /) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
     '='*) mapfile -t COMPREPLY < <(compgen -W "${1:1}" -- "$2") ;;
+    *+) if [[ $2 == [./]* ]]; then _mgmtctl_reply / "$2"; else _mgmtctl_reply "${1%+}" "$2"; fi; return ;;
     *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare 2>/dev/null) ;;
     esac
-    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == */ && $1 != / ]] && compopt -o nospace 2>/dev/null
+    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[/:] && $1 != / ]] && compopt -o nospace 2>/dev/null
+    # What TAB inserts, ENTER runs: the name of a file may hold anything that a shell obeys.
+    if [[ $1 == files ]]; then
+        local place
+        for place in "${!COMPREPLY[@]}"; do printf -v "COMPREPLY[place]" %q "${COMPREPLY[place]}"; done
+    fi
     # Readline takes `:` for the end of a word and replaces only what follows it.
     if [[ $2 == *:* && $COMP_WORDBREAKS == *:* ]]; then
         local head="${2%"${2##*:}"}" index
@@ -84,16 +90,19 @@ complete -F _mgmtctl mgmtctl
 _ZSH = r"""
 _mgmtctl_values() { # KIND
     local -a found
+    local word
     case "$1" in
     -) return 1 ;;
     /) _files; return ;;
     '='*) found=(${=1[2,-1]}); compadd -a found; return ;;
+    *+) if [[ $PREFIX == [./]* ]]; then _files; else _mgmtctl_values "${1%+}"; fi; return ;;
     esac
     found=("${(@f)$("${words[1]}" --complete "$1" "$PREFIX" 2>/dev/null)}")
+    [[ -n ${found[1]} ]] || return 1
+    word="${found[1]}"
     found=("${(@)found//:/\\:}")
     found=("${(@)found/$'\t'/:}")
-    [[ -n ${found[1]} ]] || return 1
-    if [[ ${found[1]} == */ ]]; then
+    if [[ $word == *[/:] ]]; then
         _describe -V "$1" found -S ''
     else
         _describe "$1" found
@@ -158,6 +167,12 @@ function __mgmtctl_values # KIND, typed value
             __fish_complete_path $argv[2]
         case '=*'
             string split ' ' (string sub -s 2 -- $argv[1])
+        case '*+'
+            if string match -q -r '^[./]' -- $argv[2]
+                __fish_complete_path $argv[2]
+            else
+                __mgmtctl_values (string sub -e -1 -- $argv[1]) $argv[2]
+            end
         case '*'
             set -l program (commandline -opc)[1]
             $program --complete $argv[1] "$argv[2]" 2>/dev/null
@@ -218,11 +233,11 @@ complete -c mgmtctl -f -k -a '(__mgmtctl)'
 def bash(words: Iterable[Word]) -> str:
     """The script for bash 4.4 and newer."""
     tree = list(words)
-    cases = [_bash_case("", " ".join(word.name for word in tree), "--help --version", "", "")]
+    cases = [_bash_case("", " ".join(word.name for word in tree), "--help -h --version -V", "", "")]
     for word in tree:
         if word.is_noun:
             cases.append(
-                _bash_case(word.name, " ".join(c.declared.name for c in word.commands), "--help", "", "")
+                _bash_case(word.name, " ".join(c.declared.name for c in word.commands), "--help -h", "", "")
             )
         cases += [_bash_command(command) for command in word.commands]
     table = "\n".join(cases)
@@ -301,14 +316,15 @@ def _fish_case(path: str, commands: Pairs, flags: Pairs, takes: Pairs, arguments
 def _described_cases(words: Iterable[Word]) -> list[tuple[str, Pairs, Pairs, Pairs, list[str]]]:
     """For each path: what can follow it, with descriptions; options and the values they take; codes of arguments."""
     tree = list(words)
-    top = [("--help", "Show the help."), ("--version", "Show the version.")]
+    help_names = [("--help", "Show the help."), ("-h", "Show the help.")]
+    top = [*help_names, ("--version", "Show the version."), ("-V", "Show the version.")]
     cases: list[tuple[str, Pairs, Pairs, Pairs, list[str]]] = [
         ("", [(word.name, word.summary) for word in tree], top, [], [])
     ]
     for word in tree:
         if word.is_noun:
             named = [(command.declared.name, command.declared.summary) for command in word.commands]
-            cases.append((word.name, named, top[:1], [], []))
+            cases.append((word.name, named, help_names, [], []))
         for command in word.commands:
             flags = [(name, option.help) for option in command.options for name in option.flags]
             takes = [(name, _code(o.values)) for o in command.options if o.metavar for name in o.flags]

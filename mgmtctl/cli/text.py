@@ -26,6 +26,24 @@ def row_cell(text: str) -> str:
     return text if text.isprintable() else text.translate(_ROW_BREAKERS)
 
 
+def folded(line: str, width: int, hang: int | None = None) -> str:
+    """`line` in lines of at most `width` characters, broken at blanks only; 0 leaves it as it is.
+
+    What goes on below is indented by `hang`; None: by two more than the line itself.
+    """
+    if not 0 < width < len(line):
+        return line
+    import textwrap
+
+    begin = line[: len(line) - len(line.lstrip())]
+    after = " " * (len(begin) + 2 if hang is None else hang)
+    parts = textwrap.wrap(
+        line.lstrip(), width, initial_indent=begin, subsequent_indent=after, break_long_words=False,
+        break_on_hyphens=False, drop_whitespace=True,
+    )  # fmt: skip
+    return "\n".join(parts)
+
+
 def _escape(character: str) -> str:
     if character in _SHORT:
         return _SHORT[character]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+WIDEST = 80
+
 
 class Topic(NamedTuple):
     """One topic: a line, and paragraphs; a paragraph whose lines begin with two blanks is shown as it is."""
@@ -18,8 +20,9 @@ class Topic(NamedTuple):
 
 def _exit_codes() -> str:
     from mgmtctl.cli.exit_codes import MEANINGS
+    from mgmtctl.cli.text import folded
 
-    return "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+    return "\n".join(folded(f"  {code:>3}  {meaning}", WIDEST, 7) for code, meaning in MEANINGS.items())
 
 
 def topic(name: str) -> Topic:
@@ -33,21 +36,27 @@ def topic(name: str) -> Topic:
 TOPICS: dict[str, Topic] = {
     "exit-codes": Topic(
         "What the exit codes mean.",
-        ("Scripts may rely on these. An empty list and a change that is there already are success.",),
+        (
+            "Scripts may rely on these. An empty list and a change that is there already are success.",
+            "The help of a command lists those that tell something about it. Beside these, every command may end with "
+            "70, 74 (a full disk, or stdout that cannot be written), 75 (another process is at work on the store), 78 "
+            "(settings, a session file or a password file that cannot be trusted), 130 or 143.",
+        ),
     ),
     "environment": Topic(
         "The environment variables that are read.",
         (
             "Nothing is read from the working directory. A flag wins over a variable, a variable over a file.",
-            "  MGMTCTL_HOME            one folder for everything: store, key, shared files, agents, log, config.toml\n"
+            "  MGMTCTL_HOME            one folder for everything: store, key, shared\n"
+            "                          files, agents, log, config.toml\n"
             "  MGMTCTL_DATA_DIR        the data folder\n"
             "  MGMTCTL_SHARED_DIR      the folder of the groups' shared files\n"
             "  MGMTCTL_LOG_DIR         the folder of the request log\n"
             "  MGMTCTL_LOGS_FORMAT     forms of the request log: plain, json or both\n"
             "  MGMTCTL_STATE           the folder of the session files\n"
             "  MGMTCTL_TOKEN           the token to act with; wins over everything else\n"
-            "  MGMTCTL_USER            with MGMTCTL_PASSWORD_FILE: log in for this one command\n"
-            "  MGMTCTL_PASSWORD_FILE   a regular file of yours with mode 0600 that holds the password\n"
+            "  MGMTCTL_USER            with MGMTCTL_PASSWORD_FILE: log in for this command\n"
+            "  MGMTCTL_PASSWORD_FILE   a file of yours with mode 0600: the password\n"
             "  NO_COLOR, FORCE_COLOR   no colours; colours also where nobody looks\n"
             "  TERM=dumb               no colours\n"
             "  VISUAL, EDITOR          the editor of `edit` commands",
@@ -61,7 +70,7 @@ TOPICS: dict[str, Topic] = {
             "terminal lists are tables; in a pipe they are rows separated by tabs, never cut, never wrapped.",
             "  -o table     a table (lists) or names with values\n"
             "  -o wide      a table of every field, never cut\n"
-            "  -o json      one object, or a bare array; --envelope gives the service's envelope\n"
+            "  -o json      one object, or a bare array; --envelope: the service's envelope\n"
             "  -o ndjson    one JSON object in each line\n"
             "  -o yaml      YAML\n"
             "  -o csv       comma-separated, every field\n"
@@ -73,7 +82,7 @@ TOPICS: dict[str, Topic] = {
             "--where: `field op value`; `;` is and, `,` is or (and binds tighter), parentheses group; operators are "
             "= != < > ~ (contains). Letter case does not matter. A value with blanks or ;,() stands in double quotes. "
             "`null` is the absent value. Dates are 2026-01-31, 2026-01-31T12:00:00Z or an age: 7d.",
-            "  mgmtctl agents list --where 'status=active;(group=web,group=db)' --sort -lastKeepAlive",
+            "  mgmtctl agents list --where 'status=active;(group=web,group=db)' --sort -id",
             "With -o json an error is one JSON object on stderr.",
         ),
     ),
@@ -82,16 +91,19 @@ TOPICS: dict[str, Topic] = {
         (
             "A rule is one expression or a list of them (true when any is). An expression is an object with exactly "
             "one operator:",
-            '  {"AND": [EXPRESSION, ...]}      {"OR": [EXPRESSION, ...]}      {"NOT": EXPRESSION}\n'
-            '  {"MATCH": PATTERN}    the root of the context    {"MATCH$": PATTERN}    the same, strictly\n'
-            '  {"FIND": PATTERN}     any object in the context  {"FIND$": PATTERN}     the same, strictly',
+            '  {"AND": [EXPRESSION, ...]}    {"OR": [EXPRESSION, ...]}    {"NOT": EXPRESSION}\n'
+            '  {"MATCH": PATTERN}    the root of the context\n'
+            '  {"MATCH$": PATTERN}   the same, strictly\n'
+            '  {"FIND": PATTERN}     any object in the context\n'
+            '  {"FIND$": PATTERN}    the same, strictly',
             "A pattern is an object; each of its keys must be satisfied, other keys of the context never matter. A "
             "scalar equals the value, or (not strictly) one item of a list. A list wants each of its items in the "
             'value\'s list; strictly, the same items in any order. Equality is by JSON type: 1 is not true, "1" is '
             "not 1.",
             "`r'...'` as a key or a value is a regular expression (RE2). It matches strings only and the whole string: "
             "write .* for a beginning.",
-            '  {"AND": [{"MATCH": {"office": "r\'2[0-9]\'"}}, {"FIND": {"department": "operations"}}]}',
+            '  {"AND": [{"MATCH": {"office": "r\'2[0-9]\'"}},\n'
+            '           {"FIND": {"department": "operations"}}]}',
             "A context login (`mgmtctl run-as`) grants every role that is linked to a true rule, and nothing else. "
             "`mgmtctl run-as --explain` shows rule by rule what was true, and where.",
         ),
@@ -106,7 +118,8 @@ TOPICS: dict[str, Topic] = {
             "resource, and for nothing else.",
             "Any deny wins over any allow; where no policy speaks the mode decides: `white` refuses, `black` permits. "
             "The order of roles, policies and blocks never matters. A session without any role is refused everything.",
-            "  mgmtctl policies create web_read --allow agent:read,group:read --on agent:group:web,group:id:web\n"
+            "  mgmtctl policies create web_read --allow agent:read,group:read \\\n"
+            "      --on agent:group:web,group:id:web\n"
             "  mgmtctl can-i agent:restart agent:id:004 --explain",
             "Nobody can give what he does not hold: a change of users, roles, policies or rules that would give "
             "anybody a right the caller lacks is refused with that right.",
@@ -129,6 +142,8 @@ TOPICS: dict[str, Topic] = {
             "  mgmtctl files put web/agent.conf ./agent.conf\n"
             "  mgmtctl sync run --group web",
             "Of several groups of one agent the last has the highest priority.",
+            "What a sync sends lands in the agent's own folder: `agents/<id>/shared/` below the data folder, with "
+            "agent.conf, the other files of the groups, and merged.mg which holds them all.",
         ),
     ),
     "cron": Topic(
@@ -136,10 +151,14 @@ TOPICS: dict[str, Topic] = {
         (
             "Without a terminal nothing is ever asked: a command that would have to ask ends with 2 and names the "
             "missing flag. Name a user and a file with its password (mode 0600, no link):",
+            "  MGMTCTL_HOME=/srv/mgmtctl\n"
             "  MGMTCTL_USER=sync\n"
             "  MGMTCTL_PASSWORD_FILE=/etc/mgmtctl/sync.password\n"
             "  */5 * * * *  mgmtctl sync run --all -q --if-locked skip",
-            "Give that user a role with `agent:reconnect` on its agents and nothing more. -q keeps talk away; warnings "
+            "MGMTCTL_HOME says which service: cron knows nothing of your shell's variables. Without it the data folder "
+            "is your XDG data folder, for root /var/lib/mgmtctl.",
+            "Give that user a role with `agent:reconnect` on its agents and nothing more; `sync status`, `sync plan` "
+            "and `sync explain` need `agent:read` beside it. -q keeps talk away; warnings "
             "and errors still come on stderr. Exit code 3 means that some items failed; they are listed.",
         ),
     ),

@@ -31,6 +31,15 @@ def check_group_name(text: str) -> str:
     return text
 
 
+def is_group_name(text: str) -> bool:
+    """Whether `text` can name a group."""
+    try:
+        check_group_name(text)
+    except InvalidError:
+        return False
+    return True
+
+
 def quoted(text: str) -> str:
     """User input for a message: in backticks, on one line, control characters escaped, shortened."""
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -26,12 +26,6 @@ VARIABLES = (
 )  # fmt: skip
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-scripts", action="store_true", default=False, help="rewrite what transcripts expect"
-    )
-
-
 @dataclass(frozen=True)
 class Result:
     """What one command line gave."""

@@ -57,6 +57,21 @@ def complete(kind: str, prefix: str = "", *more: str) -> list[str]:
         pytest.param("files", "w", ["web/"], id="groups of files"),
         pytest.param("files", "web/a", ["web/agent.conf"], id="files of a group"),
         pytest.param("files", "../", [], id="no way out of the shared folder"),
+        pytest.param("resources", "agent:", ["agent:group:", "agent:id:"], id="kinds of resources"),
+        pytest.param("resources", "*", ["*:*:*"], id="no resource"),
+        pytest.param(
+            "resources",
+            "group:id:",
+            ["group:id:db", "group:id:default", "group:id:web", "group:id:*"],
+            id="groups as resources",
+        ),
+        pytest.param(
+            "resources", "agent:id:006", ["agent:id:006\t2nd never_connected"], id="agents as resources"
+        ),
+        pytest.param("resources", "policy:id:", ["policy:id:*"], id="values that nobody remembers"),
+        pytest.param(
+            "settings", "logs", ["logs.format\tforms of the request log: plain, json or both"], id="settings"
+        ),
         pytest.param("nothing", "", [], id="unknown kind"),
     ],
 )

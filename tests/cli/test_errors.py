@@ -45,6 +45,24 @@ def test_user_input_with_control_characters_stays_one_line() -> None:
     assert "\x1b" not in said(NotFoundError("role", "\x1b[2J"), color="never")
 
 
+def test_an_error_fits_the_terminal_and_stays_one_line_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    finding = Finding("x", "error", "no section `x` in the whole file", "a.conf", 3, 5)
+    error = InvalidError("a.conf is refused by the group", why="it has one finding", findings=[finding])
+    assert said(error, terminal=True, color="never").splitlines() == [
+        "a.conf:3:5: error: no",
+        "  section `x` in the",
+        "  whole file [x]",
+        "error: a.conf is refused",
+        "  by the group",
+        "  why: it has one",
+        "       finding",
+    ]
+    assert len(said(error).splitlines()) == 3
+    coloured = said(error, terminal=True, color="always")
+    assert "\x1b[31merror:\x1b[0m a.conf is refused\n  by the group\n" in coloured
+
+
 def test_json_has_every_fact() -> None:
     record = json.loads(said(DeniedError("agent:read", "agent:id:001", why="w", fix="f"), as_json=True))
     assert record == {

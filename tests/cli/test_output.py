@@ -69,6 +69,50 @@ def test_ndjson_has_one_record_per_line() -> None:
     assert [json.loads(line) for line in written(AGENTS, "ndjson").splitlines()] == AGENTS
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+    | st.sampled_from(["yes", "null", "- a", "a: b", "a #b", "~", "1:20", "0x1", "1e3", ".5", "=", "<<", "'"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(VALUES)
+def test_yaml_is_read_back_as_it_was(value: Any) -> None:
+    assert yaml.safe_load(written(value, "yaml", many=False)) == value
+    assert yaml.safe_load(written([value], "yaml", terminal=True)) == [value]
+
+
+def test_a_key_of_any_length_is_read_back_from_yaml() -> None:
+    record = {"k" * length: {"a": [length]} for length in (100, 900, 901, 5000)}
+    assert yaml.safe_load(written(record, "yaml", many=False)) == record
+
+
+def test_long_lists_are_written_record_by_record() -> None:
+    made: list[int] = []
+
+    class Row:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def record(self) -> dict[str, Any]:
+            made.append(self.number)
+            return {"id": str(self.number)}
+
+    class Pipe(io.StringIO):
+        def write(self, text: str) -> int:
+            if made:
+                raise BrokenPipeError
+            return len(text)
+
+    for form in ("tsv", "ndjson", "json", "yaml", "id", "value"):
+        made.clear()
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(BrokenPipeError):
+            patch.setattr("sys.stdout", Pipe())
+            Output(form, columns=("id",)).many([Row(number) for number in range(100_000)])
+        assert len(made) < 2000, form
+
+
 def test_yaml_and_csv_are_read_back_by_their_readers() -> None:
     assert yaml.safe_load(written(AGENTS, "yaml")) == AGENTS
     rows = list(csv.DictReader(io.StringIO(written([{"a": 'say "hi", you', "b": "x\ny"}], "csv"))))
@@ -112,7 +156,7 @@ def test_a_large_table_is_written_plain_and_is_never_cut() -> None:
 def test_a_small_table_on_a_terminal_fits_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("NO_COLOR", "1")
-    lines = written([{"name": "n" * 300}], terminal=True, columns=("name",)).splitlines()
+    lines = written([{"note": "n" * 300}], terminal=True, columns=("note",)).splitlines()
     assert all(len(line) <= 40 for line in lines)
     assert "…" in lines[1]
 

@@ -61,7 +61,12 @@ def _fifo(path: Path) -> None:
     os.mkfifo(path, 0o600)
 
 
-@pytest.mark.parametrize("spoil", [_open_to_group, _open_folder, _link, _fifo])
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir(mode=0o700)
+
+
+@pytest.mark.parametrize("spoil", [_open_to_group, _open_folder, _link, _fifo, _folder])
 def test_a_session_file_that_is_not_safe_is_refused(
     spoil: Callable[[Path], None], home: Path, cli: Cli
 ) -> None:
@@ -71,6 +76,16 @@ def test_a_session_file_that_is_not_safe_is_refused(
     with pytest.raises(UnavailableError) as caught:
         read_token(str(path))
     assert caught.value.reason == "configuration"
+
+
+def test_a_folder_in_place_of_the_session_file_is_78_and_nothing_is_left_beside_it(
+    admin: Cli, service_home: Path
+) -> None:
+    path = Path(session_path(Settings()))
+    _folder(path)
+    for words in (("whoami",), ("logout",), ("login", "-u", "admin", "--password-stdin")):
+        assert admin(*words, stdin=ADMIN_PASSWORD).code == 78
+    assert os.listdir(path.parent) == [path.name]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

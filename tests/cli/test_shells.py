@@ -54,7 +54,7 @@ OFFERS = [
     pytest.param("mgmtctl who", ["whoami"], id="a word"),
     pytest.param(
         "mgmtctl agents ",
-        ["list", "show", "create", "import", "set", "delete", "key", "add-group", "remove-group"],
+        ["list", "show", "create", "import", "set", "delete", "key", "add-group", "remove-group", "summary"],
         id="verbs",
     ),
     pytest.param("mgmtctl roles add-", ["add-policy", "add-rule"], id="verbs by prefix"),
@@ -76,6 +76,15 @@ OFFERS = [
         "mgmtctl run-as --context-file rule-one.json -- agents sh", ["show"], id="a command after --"
     ),
     pytest.param("mgmtctl sync run web", ["web-01"], id="optional arguments"),
+    pytest.param("mgmtctl can-i group:read group:id:d", ["group:id:default"], id="resources"),
+    pytest.param("mgmtctl files validate def", ["default/"], id="a group's file where a path may stand"),
+    pytest.param(
+        "mgmtctl files validate ./rule-",
+        ["./rule-one.json", "./rule-two.json"],
+        id="a path where a group may stand",
+    ),
+    pytest.param("mgmtctl sync run --if-locked s", ["skip"], id="words of an option of one command"),
+    pytest.param("mgmtctl roles list --sort na", ["name"], id="fields"),
     pytest.param("mgmtctl help env", ["environment"], id="topics"),
 ]
 
@@ -118,6 +127,23 @@ class TestBash:
     ) -> None:
         assert [bash_offers[line] for line in MORE_LINES] == [["ndjson"], []]
 
+    def test_a_file_name_that_a_shell_would_obey_is_quoted(self, program: Path) -> None:
+        group = program / "home" / "shared" / "default"
+        hostile = group / "rules$(touch pwned)`touch pwned`;touch pwned"
+        broken = group / "rules\ntouch pwned"
+        hostile.touch()
+        broken.touch()
+        shell = Terminal(["bash", "--norc", "-i"])
+        try:
+            shell.type(f"source {ROOT}/completions/mgmtctl.bash; echo re''ady\n", "ready")
+            shell.type("mgmtctl files show default/ru\t", "pwned")
+            shell.type("\n echo do''ne\n", "done")
+        finally:
+            shell.close()
+            hostile.unlink()
+            broken.unlink()
+        assert not (program / "files" / "pwned").exists()
+
     def test_it_is_used_by_an_interactive_shell(self, program: Path) -> None:
         shell = Terminal(["bash", "--norc", "-i"])
         shell.type(f"source {ROOT}/completions/mgmtctl.bash; echo re''ady\n", "ready")
@@ -158,7 +184,9 @@ class TestZsh:
         if len(expected) == 1:
             zsh_shell.type(f"{line}\t#", f"{line[: -len(line.rpartition(' ')[2])]}{expected[0]}")
         else:
-            assert "not found" not in zsh_shell.type(f"{line}\t\t", *expected)
+            # It lists the files of `./` by their names alone.
+            listed = [value.removeprefix("./") for value in expected]
+            assert "not found" not in zsh_shell.type(f"{line}\t\t", *listed)
         zsh_shell.type("\x15")
 
     def test_values_have_descriptions(self, zsh_shell: Terminal) -> None:
