@@ -85,6 +85,8 @@ def run_as(
 
     if context_file == "-" and password_stdin:
         raise QuestionError("context and password cannot both come from stdin", fix="--password-file")
+    if command and command[0] in _OUTSIDE:
+        raise QuestionError(f"`{command[0]}` does not run under a context's session", fix="run it by itself")
     context = read_context(session, context_file, wrap)
     ctx = session.open()
     name, password = credentials(session, user, password_file, password_stdin)
@@ -98,6 +100,10 @@ def run_as(
     elif not explain:
         keep(session, given, print_token)
         session.done(summary(given), None if print_token else given)
+
+
+# What works without a session, or changes the stored one: it would not run under the context's rights (D 1).
+_OUTSIDE = frozenset({"init", "recover", "demo", "login", "run-as", "completion"})
 
 
 def _run(ctx: Context, session: CliSession, given: Login, command: list[str]) -> None:

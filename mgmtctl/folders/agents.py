@@ -76,14 +76,21 @@ class AgentFolders:
         except (OSError, InvalidError):
             return None
 
-    def touched(self, looker: Looker, agents: Iterable[tuple[str, int, bytes | None]]) -> list[int]:
-        """Of agents (groups, id, look) below `agents/` those whose files do not look so, or that have no look."""
-        folder, differs = self._agents, looker.differs
-        return [
-            identifier
-            for _, identifier, look in agents
-            if not look or differs(look, folder, _BELOW % identifier)
-        ]
+    def touched(
+        self, seen: Iterable[tuple[str, int, bytes | None]], lookers: Mapping[str, Looker | None]
+    ) -> tuple[int, list[int]]:
+        """How many agents (groups, id, look) were `seen`, and which of them have to be examined.
+
+        That is where the files below `agents/` do not look so, where there is no look, or no looker for the groups.
+        """
+        folder, count = self._agents, 0
+        found = []
+        for groups, identifier, look in seen:
+            count += 1
+            looker = lookers[groups]
+            if not look or looker is None or looker.differs(look, folder, _BELOW % identifier):
+                found.append(identifier)
+        return count, found
 
     def problem(self, place: Place) -> str | None:
         """Why the agent's folder cannot be used, or None; a folder below `agents/` that is missing will be made."""

@@ -8,7 +8,6 @@ stops the others. `synced` is only committed for files that are in place and sou
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 from mgmtctl.domain.errors import MgmtctlError
 from mgmtctl.domain.sync import Change
 from mgmtctl.folders.agents import Place
-from mgmtctl.folders.looks import Looker
 from mgmtctl.folders.paths import TICK_NS
 from mgmtctl.operations.sync_targets import Blocked, Target, Targets
 from mgmtctl.store.sync_state import FRESH, Member, Written
 
 if TYPE_CHECKING:
     from mgmtctl.folders.agents import AgentFolders
+    from mgmtctl.folders.looks import Looker
     from mgmtctl.folders.pushing import Examined, Manifest
     from mgmtctl.operations.context import Context
     from mgmtctl.store.sync_state import Seen
@@ -81,6 +80,21 @@ class Work:
         return {member.id for same in self.todo.values() for member in same}
 
 
+class Lookers(dict[str, "Looker | None"]):
+    """What looks at the agents of each combination of groups; None where looks do not tell: `verify`, or blocked."""
+
+    def __init__(self, targets: Targets, verify: bool) -> None:
+        super().__init__()
+        self._targets = targets
+        self._verify = verify
+
+    def __missing__(self, groups: str) -> Looker | None:
+        target = self._targets.of(groups)
+        found = None if self._verify or isinstance(target, Blocked) else self._targets.looker(target)
+        self[groups] = found
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Sync:
     """One run: the service, what agents shall hold, and the open agent folders."""
@@ -92,30 +106,13 @@ class Sync:
 
     def sort_out(self, seen: Iterable[Seen]) -> Work:
         """Tell agents that need nothing from those to push to and those whose groups are blocked."""
-        work = Work()
-        unsure: list[int] = []
-        same: defaultdict[str, list[Seen]] = defaultdict(list)
-        for row in seen:
-            same[row[0]].append(row)
-        for groups, agents in same.items():
-            target = self.targets.of(groups)
-            work.groups.update(groups.split(","))
-            if isinstance(target, Blocked):
-                work.failed += [(f"{identifier:03}", target.error) for _, identifier, _ in agents]
-                continue
-            touched = self._touched(target, agents)
-            work.unchanged += len(agents) - len(touched)
-            unsure += touched
-        self._note_blocked([int(identifier) for identifier, _ in work.failed])
+        lookers = Lookers(self.targets, self.verify)
+        count, unsure = self.folders.touched(seen, lookers)
+        groups = {name for combination in lookers for name in combination.split(",")}
+        work = Work(groups, unchanged=count - len(unsure))
         if unsure:
             self._look_closer(unsure, work)
         return work
-
-    def _touched(self, target: Target, agents: Sequence[Seen]) -> list[int]:
-        """The agents whose looks alone do not say that they need nothing."""
-        if self.verify:
-            return [identifier for _, identifier, _ in agents]
-        return self.folders.touched(self._looker(target), agents)
 
     def _look_closer(self, agents: Sequence[int], work: Work) -> None:
         in_place: list[Member] = []
@@ -129,7 +126,7 @@ class Sync:
             else:
                 work.todo.setdefault(member.groups, []).append(member)
         work.unchanged += len(in_place)
-        self._note_in_place(in_place, settled)
+        self._note_found(in_place, settled, [int(identifier) for identifier, _ in work.failed])
 
     def push_all(self, work: Work, watch: Watch) -> None:
         """Push to every agent of `work.todo`: all are announced, then pushed, and recorded batch by batch."""
@@ -194,7 +191,7 @@ class Sync:
         if member.pushed_digest != target.digest:
             return False
         # Looked at before it is read: what changes in between looks otherwise the next time.
-        look = self.folders.look(place(member), self._looker(target))
+        look = self.folders.look(place(member), self.targets.looker(target))
         if look is not None and look.kept == member.look and not self.verify:
             return True
         # Not to be trusted by its look alone: the bytes decide, and leftovers of a push that was cut short.
@@ -212,23 +209,20 @@ class Sync:
             settled.append(_to_keep(found, self.ctx.now()))
         return True
 
-    def _looker(self, target: Target) -> Looker:
-        return Looker(target.digest, self._manifest(target.digest))
-
     def _manifest(self, digest: str) -> Manifest:
         return self.targets.manifest(digest) or {}
 
-    def _note_blocked(self, agents: Sequence[int]) -> None:
-        if agents and not self.ctx.dry_run:
-            with self.ctx.atomic():
-                self.ctx.store.sync_state.set_not_synced(agents)
-
-    def _note_in_place(self, in_place: Sequence[Member], settled: Sequence[Written]) -> None:
+    def _note_found(
+        self, in_place: Sequence[Member], settled: Sequence[Written], blocked: Sequence[int]
+    ) -> None:
         late = [(member.id, member.groups) for member in in_place if member.status != "synced"]
-        if (late or settled) and not self.ctx.dry_run:
-            with self.ctx.atomic():
-                self.ctx.store.sync_state.settle(settled)
-                self.ctx.store.sync_state.set_synced(self._still(late))
+        if self.ctx.dry_run or not (late or settled or blocked):
+            return
+        state = self.ctx.store.sync_state
+        with self.ctx.atomic():
+            state.settle(settled)
+            state.set_synced(self._still(late))
+            state.set_not_synced(blocked)
 
     def _record(self, written: Sequence[Written], work: Work) -> None:
         state = self.ctx.store.sync_state

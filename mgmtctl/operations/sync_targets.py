@@ -17,6 +17,7 @@ from mgmtctl.domain.errors import InvalidError, MgmtctlError, NotFoundError, Una
 from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED
 from mgmtctl.domain.findings import blocks
 from mgmtctl.folders.groups import lasting
+from mgmtctl.folders.looks import Looker
 from mgmtctl.store.sync_state import Merged
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class Targets:
         if digest not in self._manifests:
             self._manifests[digest] = self.store.sync_state.manifest(digest)
         return self._manifests[digest]
+
+    def looker(self, target: Target) -> Looker:
+        """What looks at the files that the target puts into a folder."""
+        return Looker(target.digest, self.manifest(target.digest) or {})
 
     def changed_meanwhile(self, groups: str) -> bool:
         """Whether a source of the combination changed since it was looked at here."""

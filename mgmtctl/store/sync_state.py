@@ -85,7 +85,8 @@ class SyncStateStore:
 
     def seen(self, ids: Iterable[str] | None, group: str | None = None) -> Iterator[Seen]:
         """The same agents by id, with no more than it takes to see that nothing has to be done."""
-        return self._selected(_SEEN, ids, group, "a.id")  # as they lie on disk: every agent is read in every run
+        # In the order in which they lie on disk: every agent is read in every run.
+        return self._selected(_SEEN, ids, group, "a.id")
 
     def _selected(
         self, columns: str, ids: Iterable[str] | Iterable[int] | None, group: str | None, order: str

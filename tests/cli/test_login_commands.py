@@ -317,3 +317,14 @@ def test_whoami_has_names_in_rows_and_a_row_for_each_right(admin: Cli) -> None:
 def test_a_dry_logout_tells_what_it_would_do(admin: Cli) -> None:
     assert admin("logout", "-n").err == "dry run: would log out\n"
     assert admin("logout", "--all", "-n").err == "dry run: would end every session of the user\n"
+
+
+@pytest.mark.parametrize("words", ["login -u admin", "recover", "run-as -u wui", "init"])
+def test_what_changes_the_stored_session_does_not_run_under_a_context(
+    admin: Callable[..., Result], tmp_path: Path, words: str
+) -> None:
+    context = tmp_path / "context.json"
+    context.write_text('{"name": "ada", "auth": {}}', encoding="utf-8")
+    result = admin("run-as", "-u", "wui", "--context-file", str(context), "--", *words.split())
+    assert (result.code, "does not run under" in result.err) == (2, True)
+    assert admin("whoami", "-o", "json").json()["user"] == "admin"

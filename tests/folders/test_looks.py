@@ -42,6 +42,12 @@ def kept(agents: AgentFolders, looker: Looker) -> bytes:
     return look.kept
 
 
+def touched(agents: AgentFolders, looker: Looker | None, look: bytes | None) -> bool:
+    count, found = agents.touched([("web", 7, look), ("db", 8, None)], {"web": looker, "db": looker})
+    assert (count, found[-1]) == (2, 8)
+    return 7 in found
+
+
 def append(path: Path) -> None:
     with open(path, "ab") as file:
         file.write(b"x")
@@ -73,11 +79,11 @@ def test_every_file_counts(
 ) -> None:
     looker = Looker(DIGEST, FILES)
     before = kept(agents, looker)
-    assert agents.touched(looker, [("web", 7, before)]) == []
+    assert touched(agents, looker, before) is False
     if happens is overwrite_in_place and not FILES[name]:
         return  # nothing to write over
     happens(shared / name)
-    assert agents.touched(looker, [("web", 7, before)]) == [7]
+    assert touched(agents, looker, before) is True
 
 
 def test_files_that_are_not_ours_do_not_count(agents: AgentFolders, shared: Path) -> None:
@@ -85,17 +91,21 @@ def test_files_that_are_not_ours_do_not_count(agents: AgentFolders, shared: Path
     before = kept(agents, looker)
     (shared / "own.txt").write_bytes(b"own")
     (shared.parent / "local.conf").write_bytes(b"own")
-    assert agents.touched(looker, [("web", 7, before)]) == []
+    assert touched(agents, looker, before) is False
 
 
 def test_a_look_vouches_for_its_own_merged_file_only(agents: AgentFolders) -> None:
     before = kept(agents, Looker(DIGEST, FILES))
-    assert agents.touched(Looker("cd" * 32, FILES), [("web", 7, before)]) == [7]
+    assert touched(agents, Looker("cd" * 32, FILES), before) is True
 
 
 @pytest.mark.parametrize("look", [None, b""])
 def test_without_a_look_to_trust_an_agent_counts_as_touched(agents: AgentFolders, look: bytes | None) -> None:
-    assert agents.touched(Looker(DIGEST, FILES), [("web", 7, look)]) == [7]
+    assert touched(agents, Looker(DIGEST, FILES), look) is True
+
+
+def test_without_a_looker_an_agent_counts_as_touched(agents: AgentFolders) -> None:
+    assert touched(agents, None, kept(agents, Looker(DIGEST, FILES))) is True
 
 
 def test_a_folder_that_is_gone_looks_like_nothing(agents: AgentFolders) -> None:
@@ -109,7 +119,7 @@ def test_what_is_kept_stays_short_and_still_sees_every_file(agents: AgentFolders
     before = kept(agents, looker)
     assert len(before) <= 32
     append(shared / LONG[-1])
-    assert agents.touched(looker, [("web", 7, before)]) == [7]
+    assert touched(agents, looker, before) is True
 
 
 @pytest.mark.parametrize("seconds", [-(1 << 33), 1 << 34])
