@@ -23,7 +23,7 @@ from mgmtctl.operations.context import Context
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 from mgmtctl.operations.sync_run import Sync, Unwatched, Watch, Work, place
-from mgmtctl.operations.sync_targets import Blocked, Targets
+from mgmtctl.operations.sync_targets import Blocked, Targets, conflicts_among
 
 if TYPE_CHECKING:
     from mgmtctl.domain.sync import Change, Stage
@@ -245,7 +245,7 @@ def explain_sync(ctx: Context, agent_id: str) -> Explanation:
             member.pushed or None,
             run.changes(member, target) if pushable and not isinstance(target, Blocked) else (),
             _findings(ctx, run.targets, member) if isinstance(target, Blocked) else (),
-            run.targets.conflicts.get(member.groups, ()),
+            tuple(conflicts_among(run.targets.conflicts.get(member.groups, ()), _readable(ctx))),
         )
 
 
@@ -317,8 +317,12 @@ def _report(ctx: Context, targets: Targets, work: Work) -> SyncItems:
         grouped([(agent, _shown(ctx, error)) for agent, error in failed]),
         unchanged=work.unchanged,
         not_reached=work.not_reached,
-        warnings=(*targets.warnings(), *_moved_on(work)),
+        warnings=(*targets.warnings(_readable(ctx)), *_moved_on(work)),
     )
+
+
+def _readable(ctx: Context) -> Scope:
+    return access.scope(ctx, "group:read", "group:id")
 
 
 def _moved_on(work: Work) -> list[str]:

@@ -16,12 +16,14 @@ from mgmtctl import __version__
 from mgmtctl.domain.errors import InvalidError, MgmtctlError, NotFoundError, UnavailableError
 from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED
 from mgmtctl.domain.findings import blocks
+from mgmtctl.domain.groups import quoted
 from mgmtctl.folders.groups import lasting
 from mgmtctl.folders.looks import Looker
 from mgmtctl.store.sync_state import Merged
 
 if TYPE_CHECKING:
     from mgmtctl.domain.merging import Combination, Conflict, LeftOut
+    from mgmtctl.domain.scopes import Scope
     from mgmtctl.folders import Folders, GroupContent
     from mgmtctl.folders.pushing import Manifest
     from mgmtctl.store.store import Store
@@ -132,17 +134,18 @@ class Targets:
             row = Merged(_own(group), target.digest, target.md5, target.size, signature, int(self.now()))
             self._unsaved.append((row, None))
 
-    def warnings(self) -> Iterator[str]:
-        """What the administrator should know about what was built, one line each, none twice."""
+    def warnings(self, readable: Scope) -> Iterator[str]:
+        """What somebody who may read these groups should know about what was built, one line each, none twice."""
         self._ar()
         if self._ar_problem is not None:
             yield f"{self._ar_problem}; merged files are built without it"
-        yield from _conflict_lines(conflict for found in self.conflicts.values() for conflict in found)
+        every = (conflict for found in self.conflicts.values() for conflict in found)
+        yield from _conflict_lines(conflicts_among(every, readable))
         lines = [
-            f"`{left.group}/{left.name}` is not sent: {left.reason}"
+            f"{quoted(f'{left.group}/{left.name}')} is not sent: {left.reason}"
             for left_out in self.left_out.values()
             for left in left_out
-            if not left.name.rpartition("/")[2].startswith((".", MERGED))
+            if readable.covers(left.group) and not left.name.rpartition("/")[2].startswith((".", MERGED))
         ]
         yield from dict.fromkeys(lines)
 
@@ -273,6 +276,14 @@ def _ar_problem(content: bytes | None) -> str | None:
     return f"{AR_CONF} in the shared folder holds a NUL byte" if b"\0" in content else None
 
 
+def conflicts_among(conflicts: Iterable[Conflict], readable: Scope) -> Iterator[Conflict]:
+    """The conflicts between groups that may be read; the names of the others are nobody's business (D 2)."""
+    for conflict in conflicts:
+        losers = tuple(group for group in conflict.losers if readable.covers(group))
+        if losers and readable.covers(conflict.winner):
+            yield conflict._replace(losers=losers)
+
+
 def _conflict_lines(conflicts: Iterable[Conflict]) -> Iterator[str]:
     """One line for each file name that several groups of an agent hold."""
     by_name: dict[str, dict[str, None]] = {}
@@ -282,7 +293,7 @@ def _conflict_lines(conflicts: Iterable[Conflict]) -> Iterator[str]:
     for name, found in sorted(by_name.items()):
         more = len(found) - _CONFLICTS_SHOWN
         shown = "; ".join(list(found)[:_CONFLICTS_SHOWN])
-        yield f"`{name}` in several groups: {shown}" + (f"; and {more} more" if more > 0 else "")
+        yield f"{quoted(name)} in several groups: {shown}" + (f"; and {more} more" if more > 0 else "")
 
 
 def _own(group: str) -> str:

@@ -104,3 +104,21 @@ def test_nobody_syncs_without_a_login(anonymous: Context) -> None:
     for call in (sync.run_sync, sync.plan_sync, sync.sync_status):
         with pytest.raises(MgmtctlError):
             call(anonymous)
+
+
+def test_groups_that_may_not_be_read_are_named_in_no_warning_and_no_conflict(
+    fleet: Context, actor_with: ActorWith
+) -> None:
+    fleet.folders.create_group("secret")
+    for group in ("web", "secret"):
+        fleet.folders.write_file(group, "both.txt", group.encode())
+    (fleet.folders.shared / "secret" / "nul.txt").write_bytes(b"a\0b\n")
+    with fleet.atomic():
+        fleet.store.agents.set_groups(["002"], ["web", "secret"])
+    reader = actor_with(
+        [WEB_SYNCER, {"actions": ["group:read"], "resources": ["group:id:web"], "effect": "allow"}]
+    )
+    assert sync.explain_sync(reader, "002").conflicts == ()
+    assert [line for line in sync.plan_sync(reader).warnings if "secret" in line] == []
+    assert [conflict.name for conflict in sync.explain_sync(fleet, "002").conflicts] == ["both.txt"]
+    assert len([line for line in sync.plan_sync(fleet).warnings if "secret" in line]) == 2
