@@ -94,7 +94,7 @@ class CliSession:
             where=common.where,
             search=common.search,
             sort=common.sort,
-            limit=common.limit or None,
+            limit=min(common.limit or 0, sys.maxsize) or None,
             select=self.output.select,
         )
 

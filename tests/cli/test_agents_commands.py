@@ -320,3 +320,10 @@ def test_dry_run_leaves_every_byte(fleet: Cli, service_home: Path, tmp_path: Pat
     result = fleet(*words.replace("FILE", str(file)).split(), "-n")
     assert (result.code, result.err[:9]) == (0, "dry run: ")
     assert _bytes_of(service_home) == before
+
+
+def test_a_limit_beyond_every_number_of_rows_is_none(fleet: Cli) -> None:
+    assert (
+        fleet("agents", "list", "--limit", "9" * 30, "-o", "id").out
+        == fleet("agents", "list", "-o", "id").out
+    )
