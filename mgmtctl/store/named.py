@@ -7,6 +7,7 @@ never come back (D 1). Nothing here checks rights.
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
@@ -29,7 +30,7 @@ class Numbered(Protocol):
 T = TypeVar("T", bound=Numbered)
 
 
-class NamedStore(Generic[T]):
+class NamedStore(ABC, Generic[T]):
     """Rows of `table`, each a `kind` of thing read as T; codes as in reference/security.md 6."""
 
     kind: ClassVar[str]
@@ -40,13 +41,13 @@ class NamedStore(Generic[T]):
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @abstractmethod
     def get(self, object_id: int) -> T:
         """One of them; NotFoundError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def list(self) -> list[T]:
         """All of them, by id."""
-        raise NotImplementedError
 
     def chosen(self, selection: Scope | Sequence[str]) -> Sequence[T]:
         """Those with these ids, in that order, or those that a scope holds, by id."""

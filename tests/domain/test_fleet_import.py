@@ -168,6 +168,7 @@ def test_fix_names_each_missing_group_that_can_be_made() -> None:
 def test_no_finding_refuses_nothing() -> None:
     _, findings = read_fleet(b"name\nweb-1\n", "f.csv")
     findings.refuse()
+    assert not findings
 
 
 def test_groups_are_asked_once_for_each_combination() -> None:

@@ -74,8 +74,9 @@ def test_the_risk_can_be_accepted_by_its_name_only(service: Context, step: Step)
 
 @pytest.mark.parametrize("step", [pytest.param(step, id=name) for name, step in LOCKING])
 def test_with_another_administrator_nothing_is_locked_out(service: Context, step: Step) -> None:
-    add_user(service, "root3", 1)
+    root3 = add_user(service, "root3", 1)
     step(service, ())
+    assert administers(Access.read(service.store), root3)
 
 
 @pytest.mark.parametrize(
