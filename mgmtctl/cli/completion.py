@@ -46,7 +46,8 @@ def install(
     """Put the script where the shell looks for it, in your home folder."""
     name = shell or os.path.basename(os.environ.get("SHELL", ""))
     if name not in SHELLS:
-        raise QuestionError(f"no completion for the shell `{name}`", fix=f"one of {', '.join(SHELLS)}")
+        what = f"no completion for the shell `{name}`" if name else "which shell? $SHELL is not set"
+        raise QuestionError(what, fix=f"name one of {', '.join(SHELLS)}")
     path = _place(name)
     if not session.dry_run:
         _write(path, _script(name))

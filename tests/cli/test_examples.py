@@ -114,6 +114,7 @@ class Inside:
             MGMTCTL_HOME=str(self._folder / "service"),
             MGMTCTL_STATE=str(self._folder / "state"),
             HOME=str(self._folder),
+            SHELL="/bin/bash",
             PATH=f"{self._folder}:{os.environ['PATH']}",
         )
         os.chdir(self._folder)

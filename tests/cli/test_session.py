@@ -183,10 +183,14 @@ def test_a_bar_is_shown_on_a_terminal_only_and_gone_at_the_end(
     assert ended == (drawn + "\r\x1b[K" if terminal else "")
 
 
-def test_completion_install_puts_the_generated_script_where_the_shell_looks(cli: Cli, home: Path) -> None:
+def test_completion_install_puts_the_generated_script_where_the_shell_looks(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = home.parent / "user/.config/fish/completions/mgmtctl.fish"
     assert cli("completion", "install", "fish", "-n").err == f"dry run: wrote `{path}`\n"
     assert not path.exists()
     assert cli("completion", "install", "fish").code == 0
     assert path.read_text() == cli("completion", "fish").out
     assert cli("completion", "install", "tcsh").code == 2
+    monkeypatch.delenv("SHELL", raising=False)
+    assert cli("completion", "install").err.startswith("error: which shell? $SHELL is not set\n")
