@@ -25,11 +25,20 @@ from mgmtctl.domain.errors import MgmtctlError, QuestionError, UnavailableError
 
 
 class Branch(NamedTuple):
-    """A word after `mgmtctl`: the module in `cli` that holds it, its summary, and the heading it stands under."""
+    """A word after `mgmtctl`: the module in `cli` that holds it, its summary, and the heading it stands under.
+
+    `more`: modules that declare further commands of the same noun.
+    """
 
     module: str
     summary: str
     heading: str
+    more: tuple[str, ...] = ()
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """All modules that declare its commands."""
+        return (self.module, *self.more)
 
 
 _SET_UP, _SESSION, _ACCESS, _FLEET, _OPERATE = "Set up", "Session", "Access", "Fleet", "Operate"
@@ -68,7 +77,7 @@ _EXAMPLES = (
 
 def noun_of(word: str) -> Noun | None:
     """The noun of a word of the tree, its module imported; None for a command that stands by itself."""
-    module = importlib.import_module(f"mgmtctl.cli.{TREE[word].module}")
+    module, *_ = (importlib.import_module(f"mgmtctl.cli.{name}") for name in TREE[word].modules)
     noun = getattr(module, "noun", None)
     return noun if isinstance(noun, Noun) and noun.name == word else None
 

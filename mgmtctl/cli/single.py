@@ -16,7 +16,7 @@ from mgmtctl.domain.links import named
 if TYPE_CHECKING:
     from mgmtctl.cli.session import CliSession
     from mgmtctl.domain.links import Changed
-    from mgmtctl.operations.delegation import LinkedItems
+    from mgmtctl.operations.links import LinkedItems
     from mgmtctl.operations.results import Items
 
 T = TypeVar("T")

@@ -10,28 +10,21 @@ to. What somebody gains, the caller must hold.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from mgmtctl.domain.delegation import NOBODY, Right, covers_right, missing_rights
-from mgmtctl.domain.errors import ConflictError, DeniedError, InvalidError
-from mgmtctl.domain.fields import NAMES, Fields
+from mgmtctl.domain.errors import ConflictError, DeniedError
 from mgmtctl.domain.grants import ALLOW, Grant, Permissions
-from mgmtctl.domain.links import Names, Recorded, asked
 from mgmtctl.domain.resources import Resource
-from mgmtctl.domain.scopes import Scope
 from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
-from mgmtctl.operations import access
-from mgmtctl.operations.results import Items
+from mgmtctl.operations.access import current_actor
 
 if TYPE_CHECKING:
-    from mgmtctl.domain.queries import ListQuery
     from mgmtctl.operations.context import Actor, Context
     from mgmtctl.store.store import Store
-
-T = TypeVar("T", bound=Recorded)
 
 LOCKOUT = "lockout"
 # What it takes to administer access: with less, somebody might be unable to give the rest back.
@@ -123,14 +116,15 @@ class Access:
 
 
 @contextmanager
-def judged(store: Store, actor: Actor, accept_risk: Collection[str] = ()) -> Iterator[None]:
+def judged(ctx: Context, accept_risk: Collection[str] = ()) -> Iterator[None]:
     """Refuse what the enclosed change gives away or locks out: DeniedError, ConflictError (D 1).
 
     Must be inside the transaction of the change, which the refusal undoes.
     """
-    before = Access.read(store)
+    actor = current_actor(ctx)
+    before = Access.read(ctx.store)
     yield
-    after = Access.read(store)
+    after = Access.read(ctx.store)
     lacking = _lacking(actor.permissions, gains(before, after))
     if lacking:
         raise _escalation(actor, lacking)
@@ -247,49 +241,6 @@ def _escalation(actor: Actor, lacking: list[Right], who: str = "this change give
         fix="ask somebody who holds it",
         explanation={"lacking": [{"action": action, "resource": resource} for action, resource in rights]},
     )
-
-
-def named(parameter: str, selection: Scope | Sequence[str] | None) -> Sequence[str]:
-    """The ids that the caller named; InvalidError for none at all: an omitted target never means everything."""
-    if selection is None or isinstance(selection, Scope):
-        raise InvalidError(f"`{parameter}` is required", why="nothing named never means everything")
-    return selection
-
-
-def reserved(kind: str, name: str, code: int = 4008) -> ConflictError:
-    """The refusal to change what came with the service (D 1)."""
-    return ConflictError(
-        f"{kind} `{name}` is reserved",
-        why="ids 1 to 99 belong to the service",
-        fix=f"make a {kind} of your own",
-        code=code,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedItems(Items[T]):
-    """Items with the names, as far as the caller may read them, of what their ids of other things stand for."""
-
-    names: Names = field(default_factory=dict)
-
-
-def listed(
-    ctx: Context, found: Sequence[T], query: ListQuery | None, fields: Fields, linked: Mapping[str, str]
-) -> LinkedItems[T]:
-    """What the query wants of a list; `linked`: the kind of the ids that a field holds. Asked for by id or by name."""
-    names = {name: readable_names(ctx, kind) for name, kind in linked.items()}
-    items, total = asked(found, query, {**fields, **dict.fromkeys(linked, NAMES)}, names)
-    return LinkedItems(items, total=total, names=names)
-
-
-def readable_names(ctx: Context, kind: str) -> dict[str, str]:
-    """The name by id of each role, user, policy or rule that the caller may read (D 2)."""
-    scope = access.scope(ctx, "security:read", kind)
-    if scope.is_nothing:
-        return {}
-    stores = {"user:id": "users", "role:id": "roles", "policy:id": "policies", "rule:id": "rules"}
-    names: dict[int, str] = getattr(ctx.store, stores[kind]).names()
-    return {str(number): name for number, name in names.items() if scope.covers(str(number))}
 
 
 def _grant(row: Row) -> Grant:

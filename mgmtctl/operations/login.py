@@ -18,7 +18,7 @@ from mgmtctl.operations.context import Actor, Context
 from mgmtctl.operations.contexts import decided_rules
 from mgmtctl.operations.registry import Selection, each, needs, operation
 from mgmtctl.operations.results import Items
-from mgmtctl.operations.sessions import resume
+from mgmtctl.operations.resuming import resume
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext

@@ -15,9 +15,9 @@ from mgmtctl.domain.fields import ID, TEXT
 from mgmtctl.domain.links import Changed, renamed
 from mgmtctl.domain.policies import Policy, block_changes, parse_policy, policy_record
 from mgmtctl.domain.users import check_name, is_reserved
-from mgmtctl.operations import access, delegation
+from mgmtctl.operations import delegation, links
 from mgmtctl.operations.context import Context
-from mgmtctl.operations.delegation import LinkedItems
+from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -49,7 +49,7 @@ def list_policies(
     """List policies: those that are named, or all that the caller may read."""
     found = [_linked(ctx.store, policy) for policy in ctx.store.policies.chosen(policy_ids or ())]
     fields = {"id": ID, "name": TEXT, "blocks": TEXT}
-    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create"), http="POST /security/policies")
@@ -73,10 +73,10 @@ def update_policy(
     if name is None and document is None:
         raise InvalidError("nothing to change; expected a name or a document", code=4001)
     store, number = ctx.store, int(policy_id)
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
         before = store.policies.get(number)
         if is_reserved(number):
-            raise delegation.reserved("policy", before.name)
+            raise links.reserved("policy", before.name)
         blocks = before.blocks if document is None else parse_policy(document, name or before.name)
         if name is not None:
             store.policies.rename(number, check_name("policy", name))
@@ -95,10 +95,10 @@ def delete_policies(
     """Delete the named policies; reserved ones fail. Roles that have them lose them."""
     store, failures = ctx.store, list[tuple[str, MgmtctlError]]()
     deleted = []
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
-        for policy in store.policies.chosen(delegation.named("policy_ids", policy_ids)):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
+        for policy in store.policies.chosen(links.named("policy_ids", policy_ids)):
             if is_reserved(policy.id):
-                failures.append((str(policy.id), delegation.reserved("policy", policy.name)))
+                failures.append((str(policy.id), links.reserved("policy", policy.name)))
                 continue
             deleted.append(_linked(store, policy))
             _end_sessions(store, policy.id)

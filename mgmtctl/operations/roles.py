@@ -15,9 +15,9 @@ from mgmtctl.domain.fields import ID, TEXT
 from mgmtctl.domain.links import Changed, differences, renamed
 from mgmtctl.domain.roles import Role
 from mgmtctl.domain.users import check_name, is_reserved
-from mgmtctl.operations import access, delegation
+from mgmtctl.operations import access, delegation, links
 from mgmtctl.operations.context import Context
-from mgmtctl.operations.delegation import LinkedItems
+from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -31,7 +31,7 @@ def list_roles(ctx: Context, role_ids: Selection = None, query: ListQuery | None
     """List roles: those that are named, or all that the caller may read."""
     linked = {"policies": "policy:id", "users": "user:id", "rules": "rule:id"}
     found = ctx.store.roles.chosen(role_ids or ())
-    return delegation.listed(ctx, found, query, {"id": ID, "name": TEXT}, linked)
+    return links.listed(ctx, found, query, {"id": ID, "name": TEXT}, linked)
 
 
 @operation(needs("security:create"), http="POST /security/roles")
@@ -58,7 +58,7 @@ def update_role(
     if name is None and policies is None and rules is None:
         raise InvalidError("nothing to change; expected a name, policies or rules", code=4001)
     store, number = ctx.store, int(role_id)
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
         role = store.roles.get(number)
         if name is not None and name != role.name:
             _require_own(role)
@@ -76,10 +76,10 @@ def delete_roles(ctx: Context, role_ids: Selection, accept_risk: Sequence[str] =
     """Delete the named roles; reserved ones fail. Users and rules that lead to them lose them."""
     store, failures = ctx.store, list[tuple[str, MgmtctlError]]()
     deleted = []
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
-        for role in store.roles.chosen(delegation.named("role_ids", role_ids)):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
+        for role in store.roles.chosen(links.named("role_ids", role_ids)):
             if is_reserved(role.id):
-                failures.append((str(role.id), delegation.reserved("role", role.name)))
+                failures.append((str(role.id), links.reserved("role", role.name)))
                 continue
             deleted.append(role)
             store.roles.end_sessions(role.id)
@@ -96,7 +96,7 @@ def link_policies(
     ctx: Context, role_id: str, policy_ids: Selection, accept_risk: Sequence[str] = ()
 ) -> Items[Changed[Role]]:
     """Give policies to a role, after those it has."""
-    return _link(ctx, role_id, "policy", delegation.named("policy_ids", policy_ids), _add_policy, accept_risk)
+    return _link(ctx, role_id, "policy", links.named("policy_ids", policy_ids), _add_policy, accept_risk)
 
 
 @operation(
@@ -108,9 +108,7 @@ def unlink_policies(
     ctx: Context, role_id: str, policy_ids: Selection, accept_risk: Sequence[str] = ()
 ) -> Items[Changed[Role]]:
     """Take policies from a role."""
-    return _link(
-        ctx, role_id, "policy", delegation.named("policy_ids", policy_ids), _remove_policy, accept_risk
-    )
+    return _link(ctx, role_id, "policy", links.named("policy_ids", policy_ids), _remove_policy, accept_risk)
 
 
 @operation(
@@ -120,7 +118,7 @@ def unlink_policies(
 )
 def link_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Changed[Role]]:
     """Let rules lead to a role."""
-    return _link(ctx, role_id, "rule", delegation.named("rule_ids", rule_ids), _add_rule)
+    return _link(ctx, role_id, "rule", links.named("rule_ids", rule_ids), _add_rule)
 
 
 @operation(
@@ -130,7 +128,7 @@ def link_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Changed
 )
 def unlink_rules(ctx: Context, role_id: str, rule_ids: Selection) -> Items[Changed[Role]]:
     """Let rules lead to a role no more."""
-    return _link(ctx, role_id, "rule", delegation.named("rule_ids", rule_ids), _remove_rule)
+    return _link(ctx, role_id, "rule", links.named("rule_ids", rule_ids), _remove_rule)
 
 
 # Makes one change to a role; False when it was made before.
@@ -142,7 +140,7 @@ def _link(
 ) -> Items[Changed[Role]]:
     """Make one change for each id; those that must not change are failures."""
     store, failures, kept = ctx.store, list[tuple[str, MgmtctlError]](), list[str]()
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx), accept_risk):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
         role = store.roles.get(int(role_id))
         for reference in ids:
             try:
@@ -150,7 +148,7 @@ def _link(
                     kept.append(reference)
             except MgmtctlError as error:
                 failures.append((reference, error))
-        names = delegation.readable_names(ctx, f"{kind}:id")
+        names = links.readable_names(ctx, f"{kind}:id")
         changed = _changed(ctx, role, [names.get(reference, reference) for reference in kept])
     return Items([changed] if len(failures) < len(ids) else [], grouped(failures))
 
@@ -158,7 +156,7 @@ def _link(
 def _changed(ctx: Context, before: Role, kept: Sequence[str] = ()) -> Changed[Role]:
     """The role as it is now, and what became different, in words."""
     after = ctx.store.roles.get(before.id)
-    policies, rules = (delegation.readable_names(ctx, kind) for kind in ("policy:id", "rule:id"))
+    policies, rules = (links.readable_names(ctx, kind) for kind in ("policy:id", "rule:id"))
     changes = (
         *renamed(before.name, after.name),
         *differences("policy", before.policies, after.policies, policies),
@@ -221,9 +219,9 @@ def _id_of(ctx: Context, kind: str, present: Sequence[int], reference: str) -> i
 
 def _require_own(role: Role) -> None:
     if is_reserved(role.id):
-        raise delegation.reserved("role", role.name)
+        raise links.reserved("role", role.name)
 
 
 def _require_own_rule(store: Store, rule_id: int) -> None:
     if is_reserved(rule_id):
-        raise delegation.reserved("rule", store.rules.get(rule_id).name)
+        raise links.reserved("rule", store.rules.get(rule_id).name)

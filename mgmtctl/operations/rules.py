@@ -13,9 +13,9 @@ from mgmtctl.domain.errors import InvalidError, MgmtctlError
 from mgmtctl.domain.fields import ID, TEXT
 from mgmtctl.domain.links import Changed, renamed
 from mgmtctl.domain.users import check_name, is_reserved
-from mgmtctl.operations import access, delegation
+from mgmtctl.operations import delegation, links
 from mgmtctl.operations.context import Context
-from mgmtctl.operations.delegation import LinkedItems
+from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -30,7 +30,7 @@ def list_rules(ctx: Context, rule_ids: Selection = None, query: ListQuery | None
     """List rules: those that are named, or all that the caller may read."""
     found = ctx.store.rules.chosen(rule_ids or ())
     fields = {"id": ID, "name": TEXT, "rules": TEXT, "rule": TEXT}
-    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create"), http="POST /security/rules")
@@ -50,10 +50,10 @@ def update_rule(
     if name is None and document is None:
         raise InvalidError("nothing to change; expected a name or a document", code=4001)
     store, number = ctx.store, int(rule_id)
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx)):
+    with ctx.atomic(), delegation.judged(ctx):
         before = store.rules.get(number)
         if is_reserved(number):
-            raise delegation.reserved("rule", before.name)
+            raise links.reserved("rule", before.name)
         if name is not None:
             store.rules.rename(number, check_name("rule", name))
         if document is not None:
@@ -70,10 +70,10 @@ def delete_rules(ctx: Context, rule_ids: Selection) -> Items[Rule]:
     """Delete the named rules; reserved ones fail. They lead to no role any more."""
     store, failures = ctx.store, list[tuple[str, MgmtctlError]]()
     deleted = []
-    with ctx.atomic(), delegation.judged(store, access.current_actor(ctx)):
-        for rule in store.rules.chosen(delegation.named("rule_ids", rule_ids)):
+    with ctx.atomic(), delegation.judged(ctx):
+        for rule in store.rules.chosen(links.named("rule_ids", rule_ids)):
             if is_reserved(rule.id):
-                failures.append((str(rule.id), delegation.reserved("rule", rule.name)))
+                failures.append((str(rule.id), links.reserved("rule", rule.name)))
                 continue
             deleted.append(rule)
             _end_sessions(store, rule)

@@ -16,9 +16,9 @@ from mgmtctl.domain.fields import ID, TEXT
 from mgmtctl.domain.links import Changed, differences, renamed
 from mgmtctl.domain.resources import RESOURCELESS
 from mgmtctl.domain.users import check_name, is_reserved, require_password
-from mgmtctl.operations import access, delegation
+from mgmtctl.operations import access, delegation, links
 from mgmtctl.operations.context import Actor, Context
-from mgmtctl.operations.delegation import LinkedItems
+from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -33,7 +33,7 @@ def list_users(ctx: Context, user_ids: Selection = None, query: ListQuery | None
     """List users: those that are named, or all that the caller may read."""
     fields = {"id": ID, "username": TEXT, "allow_run_as": TEXT}
     found = ctx.store.users.chosen(user_ids or ())
-    return delegation.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
 
 
 @operation(needs("security:create_user"), http="POST /security/users")
@@ -43,7 +43,7 @@ def create_user(
     """Create a user with a password; roles and the run-as right need the rights to give them."""
     check_name("user", user_name)
     stored = _hash(password)
-    with ctx.atomic(), delegation.judged(ctx.store, access.current_actor(ctx)):
+    with ctx.atomic(), delegation.judged(ctx):
         number = ctx.store.users.add(user_name, stored)
         if roles:
             access.demand(ctx, "security:update", "user:id", str(number))
@@ -72,7 +72,7 @@ def update_user(
     stored = None if password is None else _hash(password)
     with _changing(ctx, int(user_id), own_password=name is None and allow_run_as is None and roles is None):
         user = ctx.store.users.get(int(user_id))
-        with delegation.judged(ctx.store, access.current_actor(ctx), accept_risk):
+        with delegation.judged(ctx, accept_risk):
             if name is not None and name != user.name:
                 _rename(ctx.store, user, name)
             if allow_run_as is not None and allow_run_as != user.allow_run_as:
@@ -91,7 +91,7 @@ def set_run_as(ctx: Context, user_id: str, allow_run_as: bool) -> Changed[User]:
     number = int(access.demand(ctx, "security:read", "user:id", user_id))
     with _changing(ctx, number):
         user = ctx.store.users.get(number)
-        with delegation.judged(ctx.store, access.current_actor(ctx)):
+        with delegation.judged(ctx):
             if user.allow_run_as != allow_run_as:
                 _set_run_as(ctx.store, user, allow_run_as)
         return _changed(ctx, user)
@@ -102,8 +102,8 @@ def delete_users(ctx: Context, user_ids: Selection, accept_risk: Sequence[str] =
     """Delete the named users; reserved ones, oneself and those who hold more than the caller fail."""
     store, actor = ctx.store, access.current_actor(ctx)
     failures, deleted = list[tuple[str, MgmtctlError]](), list["User"]()
-    with ctx.atomic(), delegation.judged(store, actor, accept_risk):
-        for user in store.users.chosen(delegation.named("user_ids", user_ids)):
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
+        for user in store.users.chosen(links.named("user_ids", user_ids)):
             try:
                 _require_deletable(store, actor, user)
             except MgmtctlError as error:
@@ -123,7 +123,7 @@ def link_roles(
     ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
 ) -> Items[Changed[User]]:
     """Give roles to a user, after those he has."""
-    return _link(ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.link_role, accept_risk)
+    return _link(ctx, user_id, links.named("role_ids", role_ids), ctx.store.users.link_role, accept_risk)
 
 
 @operation(
@@ -135,9 +135,7 @@ def unlink_roles(
     ctx: Context, user_id: str, role_ids: Selection, accept_risk: Sequence[str] = ()
 ) -> Items[Changed[User]]:
     """Take roles from a user."""
-    return _link(
-        ctx, user_id, delegation.named("role_ids", role_ids), ctx.store.users.unlink_role, accept_risk
-    )
+    return _link(ctx, user_id, links.named("role_ids", role_ids), ctx.store.users.unlink_role, accept_risk)
 
 
 def _link(
@@ -150,7 +148,7 @@ def _link(
     with _changing(ctx, int(user_id)):
         user = ctx.store.users.get(int(user_id))
         _require_own(user)
-        with delegation.judged(ctx.store, access.current_actor(ctx), accept_risk):
+        with delegation.judged(ctx, accept_risk):
             kept = [role_id for role_id in ids if not change(user.id, int(role_id))]
         return Items([_changed(ctx, user, kept=kept)] if ids else [])
 
@@ -160,7 +158,7 @@ def _changed(
 ) -> Changed[User]:
     """The user as it is now, and what became different, in words."""
     after = ctx.store.users.get(before.id)
-    names = delegation.readable_names(ctx, "role:id")
+    names = links.readable_names(ctx, "role:id")
     run_as = "may use authorization contexts" if after.allow_run_as else "may not use authorization contexts"
     changes = (
         *renamed(before.name, after.name),
@@ -220,12 +218,12 @@ def _demand_edit_run_as(ctx: Context) -> None:
 
 def _require_own(user: User) -> None:
     if is_reserved(user.id):
-        raise delegation.reserved("user", user.name)
+        raise links.reserved("user", user.name)
 
 
 def _require_deletable(store: Store, actor: Actor, user: User) -> None:
     if is_reserved(user.id):
-        raise delegation.reserved("user", user.name, 5004)
+        raise links.reserved("user", user.name, 5004)
     if user.id == actor.user_id:
         raise ConflictError("you cannot delete yourself", fix="ask another administrator", code=5008)
     delegation.require_rights_of(store, actor, user.id)

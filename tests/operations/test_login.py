@@ -9,7 +9,7 @@ import pytest
 from mgmtctl.domain.errors import UnauthenticatedError
 from mgmtctl.operations import login
 from mgmtctl.operations.context import Actor, Context
-from mgmtctl.operations.sessions import CLOCK_TOLERANCE
+from mgmtctl.operations.resuming import CLOCK_TOLERANCE
 from mgmtctl.tokens import digest
 from tests.operations.conftest import ADMIN_PASSWORD, ActorWith
 
