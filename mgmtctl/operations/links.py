@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mgmtctl.domain.errors import ConflictError, InvalidError
 from mgmtctl.domain.fields import NAMES, Fields
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mgmtctl.operations.context import Context
 
 T = TypeVar("T", bound=Recorded)
+V = TypeVar("V")
+# The fields of users, roles, policies and rules that hold ids of each other, and their kinds.
+KINDS = {"users": "user:id", "roles": "role:id", "policies": "policy:id", "rules": "rule:id"}
 
 
 def named(parameter: str, selection: Scope | Sequence[str] | None) -> Sequence[str]:
@@ -45,12 +48,28 @@ class LinkedItems(Items[T]):
 
 
 def listed(
-    ctx: Context, found: Sequence[T], query: ListQuery | None, fields: Fields, linked: Mapping[str, str]
+    ctx: Context, found: Sequence[T], query: ListQuery | None, fields: Fields, *linked: str
 ) -> LinkedItems[T]:
-    """What the query wants of a list; `linked`: the kind of the ids that a field holds. Asked for by id or by name."""
-    names = {name: readable_names(ctx, kind) for name, kind in linked.items()}
-    items, total = asked(found, query, {**fields, **dict.fromkeys(linked, NAMES)}, names)
+    """What the query wants of a list; `linked`: its fields of `KINDS`. Asked for by id or by name."""
+    names = {name: readable_names(ctx, KINDS[name]) for name in linked}
+    known = [_with_known(value, names) for value in found]
+    items, total = asked(known, query, {**fields, **dict.fromkeys(linked, NAMES)}, names)
     return LinkedItems(items, total=total, names=names)
+
+
+def visible(ctx: Context, value: V) -> V:
+    """The user, role, policy or rule without the ids of what the caller may not read (D 2)."""
+    linked = {name: kind for name, kind in KINDS.items() if hasattr(value, name)}
+    return _with_known(value, {name: readable_names(ctx, kind) for name, kind in linked.items()})
+
+
+def _with_known(value: V, names: Names) -> V:
+    """The value with those of its links that have a name here."""
+    known = {
+        name: tuple(number for number in getattr(value, name) if str(number) in of)
+        for name, of in names.items()
+    }
+    return cast(V, replace(cast(Any, value), **known))
 
 
 def readable_names(ctx: Context, kind: str) -> dict[str, str]:
@@ -58,6 +77,6 @@ def readable_names(ctx: Context, kind: str) -> dict[str, str]:
     scope = access.scope(ctx, "security:read", kind)
     if scope.is_nothing:
         return {}
-    stores = {"user:id": "users", "role:id": "roles", "policy:id": "policies", "rule:id": "rules"}
-    names: dict[int, str] = getattr(ctx.store, stores[kind]).names()
+    table = next(name for name, linked in KINDS.items() if linked == kind)
+    names: dict[int, str] = getattr(ctx.store, table).names()
     return {str(number): name for number, name in names.items() if scope.covers(str(number))}

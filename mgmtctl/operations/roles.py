@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 @operation(needs("security:read", each("role:id", "role_ids")), http="GET /security/roles")
 def list_roles(ctx: Context, role_ids: Selection = None, query: ListQuery | None = None) -> LinkedItems[Role]:
     """List roles: those that are named, or all that the caller may read."""
-    linked = {"policies": "policy:id", "users": "user:id", "rules": "rule:id"}
     found = ctx.store.roles.chosen(role_ids or ())
-    return links.listed(ctx, found, query, {"id": ID, "name": TEXT}, linked)
+    return links.listed(ctx, found, query, {"id": ID, "name": TEXT}, "policies", "users", "rules")
 
 
 @operation(needs("security:create"), http="POST /security/roles")
@@ -81,7 +80,7 @@ def delete_roles(ctx: Context, role_ids: Selection, accept_risk: Sequence[str] =
             if is_reserved(role.id):
                 failures.append((str(role.id), links.reserved("role", role.name)))
                 continue
-            deleted.append(role)
+            deleted.append(links.visible(ctx, role))
             store.roles.end_sessions(role.id)
             store.roles.delete(role.id)
     return Items(deleted, grouped(failures))
@@ -162,7 +161,7 @@ def _changed(ctx: Context, before: Role, kept: Sequence[str] = ()) -> Changed[Ro
         *differences("policy", before.policies, after.policies, policies),
         *differences("rule", before.rules, after.rules, rules),
     )
-    return Changed(after, changes, tuple(kept))
+    return Changed(links.visible(ctx, after), changes, tuple(kept))
 
 
 def _add_policy(store: Store, role: Role, policy_id: int) -> bool:
@@ -199,11 +198,15 @@ _CHANGES: dict[str, tuple[Change, Change]] = {
 
 
 def _replace(ctx: Context, role: Role, kind: str, present: Sequence[int], wanted: Sequence[str]) -> None:
-    """Make exactly the wanted ones linked, under the rights that linking and unlinking each of them need."""
+    """Make exactly the wanted ones linked, under the rights that linking and unlinking each of them need.
+
+    What the caller may not read stays linked: he could not have named it.
+    """
     add, remove = _CHANGES[kind]
     kept = [_id_of(ctx, kind, present, reference) for reference in wanted]
+    known = access.scope(ctx, "security:read", kind)
     for number in present:
-        if number not in kept:
+        if number not in kept and known.covers(str(number)):
             access.demand(ctx, "security:delete", "role:id", str(role.id))
             remove(ctx.store, role, int(access.demand(ctx, "security:delete", kind, str(number))))
     for number in kept:

@@ -30,7 +30,7 @@ def list_rules(ctx: Context, rule_ids: Selection = None, query: ListQuery | None
     """List rules: those that are named, or all that the caller may read."""
     found = ctx.store.rules.chosen(rule_ids or ())
     fields = {"id": ID, "name": TEXT, "rules": TEXT, "rule": TEXT}
-    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, "roles")
 
 
 @operation(needs("security:create"), http="POST /security/rules")
@@ -62,7 +62,7 @@ def update_rule(
         if after != before:
             _end_sessions(store, after)
         replaced = ("expressions replaced",) if after.expressions != before.expressions else ()
-        return Changed(after, (*renamed(before.name, after.name), *replaced))
+        return Changed(links.visible(ctx, after), (*renamed(before.name, after.name), *replaced))
 
 
 @operation(needs("security:delete", each("rule:id", "rule_ids")), http="DELETE /security/rules")
@@ -75,7 +75,7 @@ def delete_rules(ctx: Context, rule_ids: Selection) -> Items[Rule]:
             if is_reserved(rule.id):
                 failures.append((str(rule.id), links.reserved("rule", rule.name)))
                 continue
-            deleted.append(rule)
+            deleted.append(links.visible(ctx, rule))
             _end_sessions(store, rule)
             store.rules.delete(rule.id)
     return Items(deleted, grouped(failures))

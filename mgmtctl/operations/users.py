@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError
@@ -21,6 +22,7 @@ from mgmtctl.operations.context import Actor, Context
 from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
+from mgmtctl.operations.resuming import living
 
 if TYPE_CHECKING:
     from mgmtctl.domain.queries import ListQuery
@@ -28,32 +30,48 @@ if TYPE_CHECKING:
     from mgmtctl.store.users import User
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedUser(Changed["User"]):
+    """A user after a change; `sessions`: how many a new password has ended, None where that is not to be told."""
+
+    sessions: int | None = None
+
+
 @operation(needs("security:read", each("user:id", "user_ids")), http="GET /security/users")
 def list_users(ctx: Context, user_ids: Selection = None, query: ListQuery | None = None) -> LinkedItems[User]:
     """List users: those that are named, or all that the caller may read."""
     fields = {"id": ID, "username": TEXT, "allow_run_as": TEXT}
     found = ctx.store.users.chosen(user_ids or ())
-    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, "roles")
 
 
 @operation(needs("security:create_user"), http="POST /security/users")
 def create_user(
-    ctx: Context, user_name: str, password: str, roles: Sequence[str] = (), allow_run_as: bool = False
+    ctx: Context,
+    user_name: str,
+    password: str,
+    roles: Sequence[str] = (),
+    allow_run_as: bool = False,
+    show: Callable[[User], None] | None = None,
 ) -> User:
-    """Create a user with a password; roles and the run-as right need the rights to give them."""
+    """Create a user with a password; roles and the run-as right need the rights to give them.
+
+    `show` tells a made-up password while the user can still be undone: when it fails, there is no user.
+    """
     check_name("user", user_name)
     stored = _hash(password)
-    with ctx.atomic(), delegation.judged(ctx):
-        number = ctx.store.users.add(user_name, stored)
-        if roles:
-            access.demand(ctx, "security:update", "user:id", str(number))
-        for reference in roles:
-            role_id = access.demand(ctx, "security:update", "role:id", reference)
-            ctx.store.users.link_role(number, int(role_id))
-        if allow_run_as:
-            _demand_edit_run_as(ctx)
-            ctx.store.users.set_allow_run_as(number, True)
-        return ctx.store.users.get(number)
+    with ctx.atomic():
+        with delegation.judged(ctx):
+            number = ctx.store.users.add(user_name, stored)
+            if roles:
+                access.demand(ctx, "security:update", "user:id", str(number))
+            for reference in roles:
+                role_id = access.demand(ctx, "security:update", "role:id", reference)
+                ctx.store.users.link_role(number, int(role_id))
+            if allow_run_as:
+                _demand_edit_run_as(ctx)
+                ctx.store.users.set_allow_run_as(number, True)
+        return _shown(ctx.store.users.get(number), show)
 
 
 @operation(needs("security:update", one("user:id", "user_id")), http="PUT /security/users/{user_id}")
@@ -65,11 +83,15 @@ def update_user(
     allow_run_as: bool | None = None,
     roles: Sequence[str] | None = None,
     accept_risk: Sequence[str] = (),
-) -> Changed[User]:
-    """Change the password, the name, the run-as right or the roles of a user; what was not given stays."""
+    show: Callable[[User], None] | None = None,
+) -> ChangedUser:
+    """Change the password, the name, the run-as right or the roles of a user; what was not given stays.
+
+    `show` tells a made-up password while the change can still be undone: when it fails, nothing was changed.
+    """
     if password is None and name is None and allow_run_as is None and roles is None:
         raise InvalidError("nothing to change; expected a password, a name, roles or allow_run_as", code=4001)
-    stored = None if password is None else _hash(password)
+    stored, ended = None if password is None else _hash(password), None
     with _changing(ctx, int(user_id), own_password=name is None and allow_run_as is None and roles is None):
         user = ctx.store.users.get(int(user_id))
         with delegation.judged(ctx, accept_risk):
@@ -81,8 +103,11 @@ def update_user(
             if roles is not None:
                 _replace_roles(ctx, user, roles)
             if stored is not None:
+                ended = _sessions_of(ctx, user.id)
                 ctx.store.users.set_password(user.id, stored)
-        return _changed(ctx, user, password=stored is not None)
+        _shown(ctx.store.users.get(user.id), show)
+        changed = _changed(ctx, user, password=stored is not None)
+        return ChangedUser(changed.value, changed.changes, changed.kept, ended)
 
 
 @operation(needs("security:edit_run_as"), http="PUT /security/users/{user_id}/run_as")
@@ -109,7 +134,7 @@ def delete_users(ctx: Context, user_ids: Selection, accept_risk: Sequence[str] =
             except MgmtctlError as error:
                 failures.append((str(user.id), error))
                 continue
-            deleted.append(user)
+            deleted.append(links.visible(ctx, user))
             store.users.delete(user.id)
     return Items(deleted, grouped(failures))
 
@@ -153,6 +178,22 @@ def _link(
         return Items([_changed(ctx, user, kept=kept)] if ids else [])
 
 
+def _sessions_of(ctx: Context, user_id: int) -> int | None:
+    """How many sessions of the user live; None for a caller who may not know of them."""
+    actor = access.current_actor(ctx)
+    own = user_id == actor.user_id and not actor.run_as
+    if not own and not access.scope(ctx, "security:read", "user:id").covers(str(user_id)):
+        return None
+    return len(living(ctx, user_id))
+
+
+def _shown(user: User, show: Callable[[User], None] | None) -> User:
+    """The user, whose made-up password has been told."""
+    if show is not None:
+        show(user)
+    return user
+
+
 def _changed(
     ctx: Context, before: User, *, password: bool = False, kept: Sequence[str] = ()
 ) -> Changed[User]:
@@ -166,7 +207,7 @@ def _changed(
         *differences("role", before.roles, after.roles, names),
         *(("password set",) if password else ()),
     )
-    return Changed(after, changes, tuple(names.get(role_id, role_id) for role_id in kept))
+    return Changed(links.visible(ctx, after), changes, tuple(names.get(role_id, role_id) for role_id in kept))
 
 
 @contextmanager
@@ -180,10 +221,14 @@ def _changing(ctx: Context, user_id: int, *, own_password: bool = False) -> Iter
 
 
 def _replace_roles(ctx: Context, user: User, wanted: Sequence[str]) -> None:
-    """Make exactly the wanted roles linked, under the rights that linking and unlinking each of them need."""
+    """Make exactly the wanted roles linked, under the rights that linking and unlinking each of them need.
+
+    A role that the caller may not read stays linked: he could not have named it.
+    """
     kept = [_role_id(ctx, user, reference) for reference in wanted]
-    removed = [number for number in user.roles if number not in kept]
-    if set(kept) != set(user.roles):
+    known = access.scope(ctx, "security:read", "role:id")
+    removed = [number for number in user.roles if number not in kept and known.covers(str(number))]
+    if removed or not set(kept) <= set(user.roles):
         _require_own(user)
     for number in removed:
         access.demand(ctx, "security:delete", "user:id", str(user.id))

@@ -184,6 +184,7 @@ def test_denied_ids_fail_and_permitted_ones_are_linked(service: Context) -> None
     me = session_with(
         service,
         allow("security:update", f"role:id:{role}", f"policy:id:{empty}"),
+        allow("security:read", f"policy:id:{empty}"),
         allow("agent:read", "agent:group:web"),
     )
     result = roles.link_policies(me, str(role), [str(empty), str(other)])
@@ -204,10 +205,21 @@ def test_replacing_makes_exactly_the_wanted_links(service: Context) -> None:
 def test_replacing_needs_delete_on_what_goes(service: Context) -> None:
     role, policy = add_role(service, "web"), add_policy(service, "p", READ)
     service.store.roles.link_policy(role, policy)
-    me = session_with(service, allow("security:update", "role:id:*", "policy:id:*"))
+    blocks = allow("security:update", "role:id:*", "policy:id:*"), allow("security:read", "policy:id:*")
+    me = session_with(service, *blocks)
     with pytest.raises(DeniedError) as refused:
         roles.update_role(me, str(role), policies=[])
     assert refused.value.action == "security:delete"
+
+
+def test_a_link_that_the_caller_may_not_read_is_not_shown_and_stays(service: Context) -> None:
+    role, hidden = add_role(service, "web"), add_policy(service, "hidden", READ)
+    service.store.roles.link_policy(role, hidden)
+    rights = (allow(f"security:{verb}", "role:id:*", "rule:id:*") for verb in ("read", "update", "delete"))
+    me = session_with(service, *rights)
+    assert roles.list_roles(me, [str(role)]).affected[0].policies == ()
+    assert roles.update_role(me, str(role), name="team", policies=[]).value.policies == ()
+    assert service.store.roles.get(role).policies == (hidden,)
 
 
 def test_an_edit_of_nothing_says_so(service: Context) -> None:

@@ -321,12 +321,24 @@ def test_replacing_roles_needs_the_rights_of_linking_and_unlinking(
     a, b = add_role(service, "a"), add_role(service, "b")
     ann = str(add_user(service, "ann", a))
     ids = {"a": str(a), "b": str(b)}
-    role = add_role(service, "me", allow("security:update", "user:id:*"), *blocks)
+    readable = allow("security:read", "role:id:*")
+    role = add_role(service, "me", allow("security:update", "user:id:*"), readable, *blocks)
     me = acting(service, add_user(service, "me", role))
     with pytest.raises(DeniedError) as refused:
         users.update_user(me, ann, roles=[ids[name] for name in roles_wanted])
     assert refused.value.action == action
     assert users.update_user(me, ann, roles=[str(a)]).value.roles == (a,)
+
+
+def test_a_role_that_the_caller_may_not_read_is_not_shown_and_stays(service: Context) -> None:
+    hidden, known = add_role(service, "hidden"), add_role(service, "known")
+    ann = add_user(service, "ann", hidden, known)
+    rights = allow("security:update", "user:id:*"), allow("security:delete", "user:id:*", "role:id:*")
+    role = add_role(service, "me", *rights, allow("security:read", "user:id:*", f"role:id:{known}"))
+    me = acting(service, add_user(service, "me", role))
+    assert users.list_users(me, [str(ann)]).affected[0].roles == (known,)
+    assert users.update_user(me, str(ann), roles=[]).value.roles == ()
+    assert service.store.users.roles_of(ann) == (hidden,)
 
 
 def test_a_failure_never_shows_a_password(service: Context) -> None:
