@@ -43,6 +43,7 @@ def init(
     if not session.dry_run:
         with bootstrap.create_service(session.settings, reason=session.reason) as ctx:
             setup.initialise(ctx, password)
-    hand_over(session, password, generate_password)
+            if generate_password:
+                hand_over(session, password)
     service = f"a service in `{where}` with the administrator `admin`"
     session.done(f"made {service}; next: mgmtctl login -u admin", would=f"would make {service}")

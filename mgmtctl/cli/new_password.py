@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NOT_FOUND, REFUSED, UNAUTHENTICATED
 from mgmtctl.cli.session import CliSession
-from mgmtctl.domain.errors import QuestionError
+from mgmtctl.domain.errors import QuestionError, UnavailableError
 from mgmtctl.domain.users import PASSWORD_RULE
 
 # The exit codes of a command that needs no session and sets a password (see `commands.Command.exits`).
@@ -38,7 +39,21 @@ def new_password(session: CliSession, file: Path | None, stdin: bool, generate: 
     return made_up()
 
 
-def hand_over(session: CliSession, password: str, generated: bool) -> None:
-    """Print a made-up password on stdout: nothing else knows it."""
-    if generated and not session.dry_run:
-        session.print(password)
+def hand_over(session: CliSession, password: str, record: dict[str, Any] | None = None) -> None:
+    """Show a made-up password on stdout, by itself or in the record that was asked for, and see that it has left.
+
+    Nothing else knows it: this is called while what it is for can still be undone. UnavailableError (io).
+    """
+    try:
+        if record is not None and session.output.asked is not None:
+            session.show({**record, "password": password})
+        else:
+            session.print(password)
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        raise UnavailableError(
+            "cannot write the generated password to stdout",
+            "io",
+            why=getattr(error, "strerror", None),
+            fix="nothing was changed; try again",
+        ) from None

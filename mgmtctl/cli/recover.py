@@ -32,8 +32,8 @@ def recover(
 
     ctx = session.open()
     password = new_password(session, password_file, password_stdin, generate_password)
-    setup.recover(ctx, password)
-    hand_over(session, password, generate_password)
+    shows = generate_password and not session.dry_run
+    setup.recover(ctx, password, (lambda: hand_over(session, password)) if shows else None)
     session.done(
         "the administrator has the new password; all sessions have ended",
         would="would give the administrator the new password and end all sessions",

@@ -92,10 +92,10 @@ def log_in(ctx: Context, user_name: str, password: str) -> Login:
 
     UnauthenticatedError, or DeniedError (6000) while logins are blocked.
     """
-    from mgmtctl.operations.proof import issue, prove
+    from mgmtctl.operations.proof import Granted, issue, prove
 
     user = prove(ctx, user_name, password)
-    return issue(ctx, user, lambda: ctx.store.users.roles_of(user.user_id))
+    return issue(ctx, user, lambda: Granted(ctx.store.users.roles_of(user.user_id)))
 
 
 @operation(http="POST /security/user/authenticate/run_as", open_to="anyone")
@@ -104,19 +104,16 @@ def run_as(ctx: Context, user_name: str, password: str, context: AuthContext) ->
 
     DeniedError 6004 when the user may not use contexts. A context without a true rule gives a session without roles.
     """
-    from mgmtctl.operations.proof import issue, prove
+    from mgmtctl.operations.proof import Granted, issue, prove
+
+    def granted() -> Granted:
+        rules = _true_rules(ctx, context, user.user_id)
+        return Granted(ctx.store.rules.roles_granted(rules), tuple(rules))
 
     user = prove(ctx, user_name, password)
     _require_run_as(user)
     _require_named(ctx, context)
-    name = context.document.get("name")
-    return issue(
-        ctx,
-        user,
-        lambda: ctx.store.rules.roles_granted(_true_rules(ctx, context, user.user_id)),
-        context_id=context.id,
-        context_name=name if isinstance(name, str) else None,
-    )
+    return issue(ctx, user, granted, context)
 
 
 @operation(

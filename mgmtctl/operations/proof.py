@@ -14,12 +14,13 @@ the reason.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mgmtctl import passwords
 from mgmtctl.domain.errors import DeniedError, UnauthenticatedError
+from mgmtctl.domain.sessions import remembered
 from mgmtctl.domain.times import rfc3339
 from mgmtctl.operations.context import Context
 from mgmtctl.store.login_failures import Limits, address_bucket, user_bucket
@@ -27,6 +28,8 @@ from mgmtctl.store.sessions import Session
 from mgmtctl.tokens import digest
 
 if TYPE_CHECKING:
+    from mgmtctl.domain.auth_context import AuthContext
+    from mgmtctl.store.contexts import ContextLogin
     from mgmtctl.store.users import Credentials
 
 # One address may fail this many times as often as one user at it (D 1).
@@ -55,6 +58,13 @@ class Login:
         }
 
 
+class Granted(NamedTuple):
+    """What a login gives: role ids in order and, by a context, the ids of the rules that were true."""
+
+    roles: tuple[int, ...]
+    rules: tuple[int, ...] = ()
+
+
 def prove(ctx: Context, user_name: str, password: str) -> Credentials:
     """The user whose name and password these are. UnauthenticatedError, or DeniedError (6000) while blocked."""
     user = ctx.store.users.credentials(user_name)
@@ -72,14 +82,9 @@ def prove(ctx: Context, user_name: str, password: str) -> Credentials:
 
 
 def issue(
-    ctx: Context,
-    user: Credentials,
-    granted: Callable[[], Sequence[int]],
-    *,
-    context_id: str | None = None,
-    context_name: str | None = None,
+    ctx: Context, user: Credentials, granted: Callable[[], Granted], context: AuthContext | None = None
 ) -> Login:
-    """A token for a proven user with the roles that `granted` finds (with a context id: those of its rules).
+    """A token for a proven user with the roles that `granted` finds (with a context: those of its rules).
 
     Roles and generations are read from one state of the store: if that changes before the session is kept, the
     session is dead when it is first used, never alive with roles that were just taken away.
@@ -88,27 +93,49 @@ def issue(
         if ctx.store.users.credentials(user.name) != user:
             # Changed while the password was looked at: what was proven does not hold any more.
             raise wrong_credentials()
-        session = _session(ctx, user.user_id, tuple(granted()), context_id, context_name)
+        given = granted()
+        session = _session(ctx, user.user_id, given.roles, context)
         names = ctx.store.roles.names()
+        noted = None if context is None else _noted(ctx, user, context, given, session.issued)
         mode = ctx.store.settings.get("rbac_mode")
     token = ctx.keys.issue(_claims(user.name, session, mode))
     with ctx.store.database.atomic():
         ctx.store.sessions.purge(session.issued)
         ctx.store.sessions.add(replace(session, digest=digest(token)))
+        if noted is not None:
+            ctx.store.contexts.note(noted)
     named = tuple((role_id, names[role_id]) for role_id in session.roles)
-    return Login(token, user.user_id, user.name, context_id, named, session.expires)
+    return Login(token, user.user_id, user.name, session.context_id, named, session.expires)
 
 
-def _session(
-    ctx: Context, user_id: int, roles: tuple[int, ...], context_id: str | None, context_name: str | None
-) -> Session:
+def _noted(ctx: Context, user: Credentials, context: AuthContext, given: Granted, now: int) -> ContextLogin:
+    """What the register of contexts keeps of a login: names as they are now, of the context no value."""
+    from mgmtctl.store.contexts import ContextLogin
+
+    rules, roles = ctx.store.rules.names(), ctx.store.roles.names()
+    return ContextLogin(
+        context.id,
+        user.user_id,
+        user.name,
+        tuple((rule_id, rules[rule_id]) for rule_id in given.rules),
+        tuple((role_id, roles[role_id]) for role_id in given.roles),
+        remembered(context.document),
+        now,
+        now,
+    )
+
+
+def _session(ctx: Context, user_id: int, roles: tuple[int, ...], context: AuthContext | None) -> Session:
     """A session that begins now; its digest is that of a token that is still to be signed."""
-    generations = ctx.store.sessions.generations(user_id, roles, context=context_id is not None)
+    generations = ctx.store.sessions.generations(user_id, roles, context=context is not None)
     if generations is None:
         raise wrong_credentials()
     now, jti = int(ctx.now()), secrets.token_hex(16)
     expires = now + int(ctx.store.settings.get("auth_token_exp_timeout"))
-    return Session("", jti, user_id, context_id, context_name, roles, generations, now, expires)
+    if context is None:
+        return Session("", jti, user_id, None, None, roles, generations, now, expires)
+    name = remembered(context.document).get("name")
+    return Session("", jti, user_id, context.id, name, roles, generations, now, expires)
 
 
 def _claims(user: str, session: Session, mode: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Sessions as values: turning a token into an actor (S 5.1, D 1).
 
-Rules: a session is judged in one place (`_require_alive`), wherever its token comes from; permissions come from the
+Rules: a session is judged in one place (`_end_of`), wherever its token comes from; permissions come from the
 store at each use, never from the token. Every command loads this module: what a login needs is in `proof`.
 """
 
@@ -37,6 +37,20 @@ def resume(ctx: Context, token: str, verify_signature: bool = True) -> Context:
         return ctx.acting_as(_actor(ctx, session))
 
 
+def living(ctx: Context, user_id: int | None = None) -> list[Session]:
+    """Every session that lives now, or those of a user, in the order of issue."""
+    now, counters = ctx.now(), ctx.store.sessions.counters()
+    return [
+        session
+        for session in ctx.store.sessions.list(user_id)
+        if not _end_of(
+            session,
+            counters.of(session.user_id, session.roles, context=session.context_id is not None),
+            now,
+        )
+    ]
+
+
 def _actor(ctx: Context, session: Session) -> Actor:
     names = ctx.store.roles.names()
     return Actor(
@@ -52,16 +66,23 @@ def _actor(ctx: Context, session: Session) -> Actor:
 
 
 def _require_alive(ctx: Context, session: Session) -> None:
-    now = ctx.now()
-    if session.expires <= now:
-        raise _ended("the session has expired")
-    if session.issued > now + CLOCK_TOLERANCE:
-        raise _ended("the session begins in the future", why="the clock was set back")
     present = ctx.store.sessions.generations(
         session.user_id, session.roles, context=session.context_id is not None
     )
+    ended = _end_of(session, present, ctx.now())
+    if ended is not None:
+        raise ended
+
+
+def _end_of(session: Session, present: str | None, now: float) -> UnauthenticatedError | None:
+    """Why a session does not live any more, by the present counters of its like and the time; None: it lives."""
+    if session.expires <= now:
+        return _ended("the session has expired")
+    if session.issued > now + CLOCK_TOLERANCE:
+        return _ended("the session begins in the future", why="the clock was set back")
     if session.revoked or present != session.generations:
-        raise _ended("the session has ended", why="by logout, or a change of its user, roles or rules")
+        return _ended("the session has ended", why="by logout, or a change of its user, roles or rules")
+    return None
 
 
 def _ended(problem: str, why: str | None = None) -> UnauthenticatedError:

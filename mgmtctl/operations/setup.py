@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mgmtctl.domain.users import ADMIN_ID, require_password
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.registry import operation
@@ -24,8 +26,11 @@ def initialise(ctx: Context, password: str) -> None:
 
 
 @operation(http="POST /service/recover", open_to="owner")
-def recover(ctx: Context, password: str) -> None:
-    """Give user 1 a new password and its role, lift its login blocks, end all sessions (D 1)."""
+def recover(ctx: Context, password: str, show: Callable[[], None] | None = None) -> None:
+    """Give user 1 a new password and its role, lift its login blocks, end all sessions (D 1).
+
+    `show` tells a made-up password while all of that can still be undone: when it fails, nothing was done.
+    """
     from mgmtctl import passwords
 
     hashed = passwords.hash_password(require_password(password))
@@ -35,6 +40,8 @@ def recover(ctx: Context, password: str) -> None:
         users.link_role(ADMIN_ID, ADMINISTRATOR_ROLE_ID)
         ctx.store.login_failures.forget_user(ADMIN_ID)
         ctx.store.sessions.end_all()
+        if show is not None:
+            show()
 
 
 def _add_defaults(ctx: Context, admin_password: str) -> None:

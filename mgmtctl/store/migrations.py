@@ -76,6 +76,21 @@ _ACCESS = (
     # generation and context_generation of each role. A session lives while they equal the present ones.
     "CREATE INDEX sessions_by_user ON sessions (user_id)",
     "CREATE INDEX sessions_by_expiry ON sessions (expires)",
+    # The register of contexts: a row for each outcome that a login with a context had (user and names as they were).
+    # granted: JSON {"rules": [[id, name], ...], "roles": [[id, name], ...]}; keys: JSON, values masked.
+    """CREATE TABLE contexts (
+        id INTEGER PRIMARY KEY,
+        context_id TEXT NOT NULL,
+        user_id INTEGER NOT NULL,
+        user TEXT NOT NULL,
+        granted TEXT NOT NULL,
+        keys TEXT NOT NULL,
+        first_seen INTEGER NOT NULL,
+        last_seen INTEGER NOT NULL,
+        logins INTEGER NOT NULL DEFAULT 1,
+        UNIQUE (context_id, user_id, user, granted)
+    ) STRICT""",
+    "CREATE INDEX contexts_by_time ON contexts (last_seen)",
     """CREATE TABLE login_failures (
         bucket TEXT PRIMARY KEY,
         failures INTEGER NOT NULL,

@@ -7,16 +7,18 @@ role; for a context session service, contexts, user, then two per role (see migr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mgmtctl.store.database import Database
+    from mgmtctl.store.database import Database, Row
 
 SERVICE = "service"
 CONTEXTS = "contexts"
 _MARKS_AT_ONCE = 500
+_SELECT = """SELECT digest, jti, user_id, context_id, context_name, roles, generations, issued, expires, revoked
+    FROM sessions"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,26 @@ class Session:
     issued: int
     expires: int
     revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The present counters: those of the service, of users, and (generation, context generation) of roles."""
+
+    service: int
+    contexts: int
+    users: Mapping[int, int]
+    roles: Mapping[int, tuple[int, int]]
+
+    def of(self, user_id: int, role_ids: Sequence[int], *, context: bool) -> str | None:
+        """Those of such a session, joined; None when its user or one of its roles is gone."""
+        user = self.users.get(user_id)
+        if user is None or any(role_id not in self.roles for role_id in role_ids):
+            return None
+        counters = [self.service, self.contexts, user] if context else [self.service, user]
+        for role_id in role_ids:
+            counters.extend(self.roles[role_id] if context else self.roles[role_id][:1])
+        return ",".join(map(str, counters))
 
 
 class SessionStore:
@@ -61,30 +83,27 @@ class SessionStore:
 
     def find(self, digest: str) -> Session | None:
         """The session of the token with this SHA-256, alive or not."""
-        row = self._database.row(
-            "SELECT jti, user_id, context_id, context_name, roles, generations, issued, expires, revoked"
-            " FROM sessions WHERE digest = ?",
-            (digest,),
-        )
-        if row is None:
-            return None
-        jti, user_id, context_id, context_name, joined, generations, issued, expires, revoked = row
-        roles = tuple(int(number) for number in joined.split(",")) if joined else ()
-        return Session(
-            digest, jti, user_id, context_id, context_name, roles, generations, issued, expires, bool(revoked)
-        )
+        row = self._database.row(f"{_SELECT} WHERE digest = ?", (digest,))
+        return None if row is None else _session(row)
+
+    def list(self, user_id: int | None = None) -> list[Session]:
+        """Every session that is kept, or every one of a user, alive or not, in the order of issue."""
+        where, parameters = ("", ()) if user_id is None else (" WHERE user_id = ?", (user_id,))
+        return [
+            _session(row) for row in self._database.rows(f"{_SELECT}{where} ORDER BY issued, jti", parameters)
+        ]
 
     def generations(self, user_id: int, role_ids: Sequence[int], *, context: bool) -> str | None:
         """The present counters of such a session; None when its user or one of its roles is gone."""
         user = self._database.value("SELECT generation FROM users WHERE id = ?", (user_id,))
-        roles = self._role_counters(role_ids)
-        if user is None or any(role_id not in roles for role_id in role_ids):
-            return None
-        service, contexts = self._counter(SERVICE), self._counter(CONTEXTS)
-        counters = [service, contexts, user] if context else [service, user]
-        for role_id in role_ids:
-            counters.extend(roles[role_id] if context else roles[role_id][:1])
-        return ",".join(map(str, counters))
+        users: dict[int, int] = {} if user is None else {user_id: user}
+        return self._counters(users, self._role_counters(role_ids)).of(user_id, role_ids, context=context)
+
+    def counters(self) -> Counters:
+        """All present counters, to judge many sessions."""
+        users: dict[int, int] = dict(self._database.rows("SELECT id, generation FROM users"))
+        roles = self._database.rows("SELECT id, generation, context_generation FROM roles")
+        return self._counters(users, {number: (basic, context) for number, basic, context in roles})
 
     def revoke(self, digest: str) -> None:
         """End this one session."""
@@ -101,6 +120,9 @@ class SessionStore:
     def purge(self, now: int) -> None:
         """Forget the sessions that have expired; a token without a row is refused as well."""
         self._database.execute("DELETE FROM sessions WHERE expires <= ?", (now,))
+
+    def _counters(self, users: Mapping[int, int], roles: Mapping[int, tuple[int, int]]) -> Counters:
+        return Counters(self._counter(SERVICE), self._counter(CONTEXTS), users, roles)
 
     def _counter(self, name: str) -> int:
         return int(self._database.value("SELECT value FROM generations WHERE name = ?", (name,)) or 1)
@@ -122,3 +144,11 @@ class SessionStore:
             )
             found.update({row[0]: (row[1], row[2]) for row in rows})
         return found
+
+
+def _session(row: Row) -> Session:
+    digest, jti, user_id, context_id, context_name, joined, generations, issued, expires, revoked = row
+    roles = tuple(int(number) for number in joined.split(",")) if joined else ()
+    return Session(
+        digest, jti, user_id, context_id, context_name, roles, generations, issued, expires, bool(revoked)
+    )

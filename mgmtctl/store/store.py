@@ -11,6 +11,7 @@ from mgmtctl.store.database import Database
 
 if TYPE_CHECKING:
     from mgmtctl.store.agents import AgentStore
+    from mgmtctl.store.contexts import ContextStore
     from mgmtctl.store.login_failures import LoginFailureStore
     from mgmtctl.store.policies import PolicyStore
     from mgmtctl.store.roles import RoleStore
@@ -77,6 +78,12 @@ class Store:
         from mgmtctl.store.sessions import SessionStore
 
         return SessionStore(self.database)
+
+    @cached_property
+    def contexts(self) -> ContextStore:
+        from mgmtctl.store.contexts import ContextStore
+
+        return ContextStore(self.database)
 
     @cached_property
     def login_failures(self) -> LoginFailureStore:

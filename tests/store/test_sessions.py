@@ -99,3 +99,25 @@ def test_a_session_with_very_many_roles_has_all_its_counters(store: Store) -> No
     found = store.sessions.generations(100, ids, context=True)
     assert found is not None
     assert found.count(",") == 2 + 2 * len(ids)
+
+
+def test_the_counters_of_all_are_those_of_each(store: Store) -> None:
+    store.database.execute("UPDATE users SET generation = 5")
+    store.database.execute("UPDATE roles SET generation = id, context_generation = id * 10")
+    store.sessions.end_context_sessions()
+    counters = store.sessions.counters()
+    for user_id in (100, 101):
+        for role_ids in ((), (100,), (101, 100), (7,)):
+            for context in (False, True):
+                asked = store.sessions.generations(user_id, role_ids, context=context)
+                assert counters.of(user_id, role_ids, context=context) == asked
+
+
+def test_sessions_are_listed_in_the_order_of_issue_and_by_user(store: Store) -> None:
+    later = replace(ROW, digest="e" * 64, jti="later", issued=1100, revoked=False)
+    other = replace(ROW, digest="f" * 64, jti="other", user_id=7, issued=900)
+    for session in (later, ROW, other):
+        store.sessions.add(session)
+    store.sessions.revoke(later.digest)
+    assert [session.jti for session in store.sessions.list()] == ["other", "jti", "later"]
+    assert store.sessions.list(100) == [ROW, replace(later, revoked=True)]
