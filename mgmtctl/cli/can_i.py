@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.exit_codes import NO, NOT_FOUND, REFUSED, USAGE
-from mgmtctl.cli.options import ActionName
+from mgmtctl.cli.options import ActionName, ContextFile, Wrap
 from mgmtctl.domain.errors import QuestionError
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
+    from mgmtctl.operations.explanations import Answer
 
 ROOT = Noun("", "")
 
@@ -23,17 +25,8 @@ As = typer.Option("--as", metavar="USER", help="Ask about this user.", show_defa
 Role = typer.Option(
     "--role", metavar="ROLE", help="Ask about this role; may be repeated.", show_default=False
 )
-ContextFile = typer.Option(
-    "--context-file",
-    metavar="FILE",
-    help="Ask about a login with this authorization context; `-` is stdin.",
-    show_default=False,
-)
-Wrap = typer.Option(
-    "--wrap", metavar="NAME", help="The context file is a raw account document of NAME.", show_default=False
-)
 Explain = typer.Option(
-    "--explain", help="Say why: who spoke, near misses, roles that hold it.", show_default=False
+    "--explain", help="Say why: who spoke, near misses, what would allow it.", show_default=False
 )
 
 
@@ -83,10 +76,17 @@ def can_i(
     else:
         session.print("yes" if answer.allowed else "no")
         if explain:
-            session.print("\n".join(answer.lines()))
+            _print_reasons(session, answer)
         elif answer.notes:
             session.say("\n".join(f"note: {note}" for note in answer.notes))
     session.code = 0 if answer.allowed else NO
+
+
+def _print_reasons(session: CliSession, answer: Answer) -> None:
+    from mgmtctl.cli.explained import wrapped
+    from mgmtctl.cli.output import width_of
+
+    session.print("\n".join(wrapped(answer.lines(), width_of(sys.stdout))))
 
 
 def _context(session: CliSession, file: str | None, name: str | None) -> AuthContext | None:

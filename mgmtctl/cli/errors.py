@@ -16,7 +16,7 @@ from mgmtctl.cli.exit_codes import exit_code, kind_name
 from mgmtctl.cli.output import wants_color, width_of
 from mgmtctl.cli.records import compact
 from mgmtctl.cli.text import clean, clean_lines, folded
-from mgmtctl.domain.errors import InvalidError, MgmtctlError, QuestionError
+from mgmtctl.domain.errors import DeniedError, InvalidError, MgmtctlError, QuestionError
 
 # Typer's base of all usage errors; it has no public name.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -53,15 +53,19 @@ def say_failures(failures: Sequence[Any], code: int, *, as_json: bool = False, c
         shown = [clean(item) for item in failure.ids[:_MOST_IDS_SHOWN]]
         more = len(failure.ids) - len(shown)
         names = ", ".join(shown) + (f" and {more} more" if more else "")
-        _write(_told(error, f"{names}: ", color))
+        _write(_told(error, "" if _says_which(failure) else f"{names}: ", color))
     return None
 
 
 def is_one(failures: Sequence[Any]) -> bool:
     """Whether it is a single item that failed, with a reason that names it: an error like any other."""
-    if len(failures) != 1 or len(failures[0].ids) != 1:
-        return False
-    return failures[0].ids[0] in failures[0].error.problem
+    return len(failures) == 1 and _says_which(failures[0])
+
+
+def _says_which(failure: Any) -> bool:
+    """Whether a reason of one item says which: by what was asked for, or by the name of a reserved thing."""
+    problem = failure.error.problem
+    return len(failure.ids) == 1 and (failure.ids[0] in problem or problem.endswith("` is reserved"))
 
 
 def _write(lines: Iterable[str]) -> None:
@@ -81,11 +85,21 @@ def _reasons(error: MgmtctlError, width: int) -> list[str]:
     """The lines under an error; a reason of several lines (a filter with its caret) keeps them."""
     lines = []
     for name, text in (("why", error.why), ("fix", error.fix)):
-        if text:
+        if text and isinstance(error, DeniedError):
+            lines += _explained(name, text, width)
+        elif text:
             first, *more = clean_lines(text).split("\n")
             lines.append(f"  {name}: {first}" if more else folded(f"  {name}: {first}", width, _REASON))
             lines += [f"{' ' * _REASON}{line}" for line in more]
     return lines
+
+
+def _explained(name: str, text: str, width: int) -> list[str]:
+    """The reasons of a refusal, which may be those of a decision, beside their name."""
+    from mgmtctl.cli.explained import wrapped
+
+    first, *more = wrapped(text.split("\n"), width, _REASON)
+    return [f"  {name}: {first.lstrip()}", *more]
 
 
 def error_record(error: MgmtctlError, code: int | None = None) -> dict[str, Any]:

@@ -22,6 +22,14 @@ PolicyFile = typer.Option(
     "-f", "--file", metavar="FILE", help="The policy as JSON or YAML; `-` is stdin.", show_default=False
 )
 ACTIONS_METAVAR = "ACTION[,ACTION]"
+Allow = typer.Option("--allow", metavar=ACTIONS_METAVAR, help="Allow these actions.", show_default=False)
+Deny = typer.Option("--deny", metavar=ACTIONS_METAVAR, help="Deny these actions.", show_default=False)
+On = typer.Option(
+    "--on", metavar="RESOURCE[,RESOURCE]", help="The resources of the actions.", show_default=False
+)
+BlockName = typer.Option(
+    "--block", metavar="NAME", help="Into this block, instead of one of its own.", show_default=False
+)
 
 
 @noun.list(
@@ -55,20 +63,9 @@ def create(
     session: CliSession,
     name: Annotated[str, NewName],
     file: Annotated[str | None, PolicyFile] = None,
-    allow: Annotated[
-        str | None,
-        typer.Option("--allow", metavar=ACTIONS_METAVAR, help="Allow these actions.", show_default=False),
-    ] = None,
-    deny: Annotated[
-        str | None,
-        typer.Option("--deny", metavar=ACTIONS_METAVAR, help="Deny these actions.", show_default=False),
-    ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            "--on", metavar="RESOURCE[,RESOURCE]", help="The resources of the actions.", show_default=False
-        ),
-    ] = None,
+    allow: Annotated[str | None, Allow] = None,
+    deny: Annotated[str | None, Deny] = None,
+    on: Annotated[str | None, On] = None,
 ) -> None:
     """Create a policy from a file, or with one block from the command line.
 
@@ -79,7 +76,7 @@ def create(
 
     context = session.context
     if file is None:
-        policy = policies.create_policy(context, name, _block(allow, deny, on))
+        policy = policies.create_policy(context, name, _block(allow, deny, on, "`-f FILE`, or "))
     else:
         if allow is not None or deny is not None or on is not None:
             raise QuestionError("`--file` excludes `--allow`, `--deny` and `--on`")
@@ -120,6 +117,59 @@ def set_(
         changed = document.given_to(
             lambda value: policies.update_policy(context, policy, name, value, accept_risk=risks)
         )
+    single.tell_changed(session, f"policy `{changed.value.name}`", changed)
+
+
+@noun.write(
+    "add-entry",
+    examples=[
+        "mgmtctl policies add-entry web-team --allow agent:read --on agent:group:web",
+        "mgmtctl policies add-entry web-team --deny agent:restart --on agent:id:1",
+    ],
+)
+def add_entry(
+    session: CliSession,
+    policy: Annotated[str, PolicyRef],
+    allow: Annotated[str | None, Allow] = None,
+    deny: Annotated[str | None, Deny] = None,
+    on: Annotated[str | None, On] = None,
+    block: Annotated[str | None, BlockName] = None,
+    accept_risk: Annotated[list[str] | None, AcceptRisk] = None,
+) -> None:
+    """Let a policy allow or deny each of some actions on each of some resources, beside what it says.
+
+    Entries that it has already are left as they are. `-n` shows who gains or loses by it.
+    """
+    from mgmtctl.operations import policies
+
+    said = _block(allow, deny, on)
+    changed = policies.add_entries(
+        session.context, policy, **said, block=block, accept_risk=accepted(accept_risk)
+    )
+    single.tell_changed(session, f"policy `{changed.value.name}`", changed)
+
+
+@noun.write(
+    "remove-entry",
+    examples=["mgmtctl policies remove-entry web-files --allow agent:read --on agent:id:1"],
+)
+def remove_entry(
+    session: CliSession,
+    policy: Annotated[str, PolicyRef],
+    allow: Annotated[str | None, Allow] = None,
+    deny: Annotated[str | None, Deny] = None,
+    on: Annotated[str | None, On] = None,
+    accept_risk: Annotated[list[str] | None, AcceptRisk] = None,
+) -> None:
+    """Let a policy no longer allow, or no longer deny, these actions on exactly these resources.
+
+    Whatever else its blocks say stays; a block is split where it must. Wildcards are not: `agent:id:042` cannot be
+    taken out of `agent:id:*`. Entries that it does not have are no error.
+    """
+    from mgmtctl.operations import policies
+
+    said = _block(allow, deny, on)
+    changed = policies.remove_entries(session.context, policy, **said, accept_risk=accepted(accept_risk))
     single.tell_changed(session, f"policy `{changed.value.name}`", changed)
 
 
@@ -178,12 +228,13 @@ def _page(policy: single.Row) -> str:
     return "\n".join(parts)
 
 
-def _block(allow: str | None, deny: str | None, on: str | None) -> dict[str, object]:
-    """The one block that the options describe; QuestionError when they describe none."""
+def _block(allow: str | None, deny: str | None, on: str | None, file: str = "") -> dict[str, Any]:
+    """The one block that the options describe; QuestionError, naming `file` beside, when they describe none."""
     if (allow is None) == (deny is None) or on is None:
+        either = "a file, or " if file else ""
         raise QuestionError(
-            "expected a file, or actions with resources",
-            fix="`-f FILE`, or one of `--allow` and `--deny` together with `--on`",
+            f"expected {either}actions with resources",
+            fix=f"{file}one of `--allow` and `--deny` together with `--on`",
         )
     return {
         "actions": _parts(allow or deny or ""),

@@ -8,14 +8,17 @@ one moment: build them anew when roles, policies, the mode or memberships have c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mgmtctl.domain.actions import ACTIONS, mismatch, require_kind
 from mgmtctl.domain.errors import QuestionError
 from mgmtctl.domain.resources import Resource
 from mgmtctl.domain.scopes import EMPTY, NOTHING, Scope, base_kind, compile_scope
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.fixes import Fix
 
 WHITE = "white"
 BLACK = "black"
@@ -47,13 +50,13 @@ class Entry(NamedTuple):
             "resource": str(self.resource),
         }
 
-    def line(self) -> str:
-        """One readable line: what it says and whence it comes."""
+    def lines(self) -> list[str]:
+        """What it says, and whence it comes."""
         via = f" ({self.via})" if self.via else ""
-        return (
-            f"{self.effect} {self.action} on {self.resource}"
-            f"  role {self.role}{via}, policy {self.policy}, block {self.block}"
-        )
+        return [
+            f"{self.effect} {self.action} on {self.resource}",
+            f"role {self.role}{via}, policy {self.policy}, block {self.block}",
+        ]
 
 
 class NearMiss(NamedTuple):
@@ -67,7 +70,10 @@ class NearMiss(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The answer and its reasons: `because` decided, `overridden` lost to it; `default`: no entry spoke."""
+    """The answer and its reasons: `because` decided, `overridden` lost to it; `default`: no entry spoke.
+
+    `fix`: what would allow it, where somebody worked that out (`domain.fixes`).
+    """
 
     allowed: bool
     action: str
@@ -78,6 +84,7 @@ class Decision(NamedTuple):
     near_misses: tuple[NearMiss, ...] = ()
     default: bool = False
     has_roles: bool = True
+    fix: Fix | None = None
 
     def record(self) -> dict[str, object]:
         """Plain form: the resource as asked first, all its names beside it."""
@@ -92,43 +99,41 @@ class Decision(NamedTuple):
             "because": [entry.record() for entry in self.because],
             "overridden": [entry.record() for entry in self.overridden],
             "near_misses": [miss.record() for miss in self.near_misses],
-            "fix": self.fix(),
+            "fix": self.fix.record() if self.fix else None,
         }
 
     def lines(self) -> list[str]:
         """The answer and its reasons, readable: the verdict, then each entry with why it did or did not count."""
         verdict = "allowed" if self.allowed else "denied"
         lines = [f"{verdict} (mode {self.mode}): {self.action} on {self.resources[0]}", f"  {self._reason()}"]
-        lines += [f"  because     {entry.line()}" for entry in self.because]
-        lines += [f"  overridden  {entry.line()}" for entry in self.overridden]
-        for miss in self.near_misses:
-            lines += [f"  no effect   {miss.entry.line()}", f"              {miss.why}"]
-        fix = self.fix()
-        return [*lines, f"  to allow    {fix}"] if fix else lines
-
-    def fix(self) -> str | None:
-        """The smallest change that would allow what is denied, or None."""
-        if self.allowed:
-            return None
-        if not self.has_roles:
-            return "give the session a role"
-        if not self.default:
-            policies = dict.fromkeys(entry.policy for entry in self.because)
-            return f"take the deny out of {', '.join(policies)}; an exception cannot be granted"
-        policies = dict.fromkeys(miss.entry.policy for miss in self.near_misses)
-        where = f"policy {next(iter(policies))}" if policies else "a policy of one of the roles"
-        return f"add {' or '.join(map(str, self.resources))} with {self.action} to {where}"
+        lines += _listed("because", [entry.lines() for entry in self.because])
+        lines += _listed("overridden", [entry.lines() for entry in self.overridden])
+        return [
+            *lines,
+            *_listed("no effect", [[*miss.entry.lines(), miss.why] for miss in self.near_misses]),
+        ]
 
     def _reason(self) -> str:
         if not self.has_roles:
             return "the session has no role: everything is denied in both modes"
         if self.default:
-            return f"no entry covers it, so the mode decides: {self.mode} {_MODES[self.mode]}"
+            return f"no entry covers it, and mode {self.mode} {_MODES[self.mode]}"
         if not self.allowed:
             return "an entry denies it, and any deny wins"
         return "an entry allows it, and none denies it"
 
 
+def _listed(label: str, items: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Each item under the label, its first line beside it; what is beyond a page is counted."""
+    for first, *more in items[:_MOST_LISTED]:
+        yield f"  {label:<11} {first}"
+        yield from (f"{' ' * _INDENT}{line}" for line in more)
+    if len(items) > _MOST_LISTED:
+        yield f"{' ' * _INDENT}and {len(items) - _MOST_LISTED} more"
+
+
+_INDENT = len("  no effect   ")
+_MOST_LISTED = 8
 _MODES = {WHITE: "denies what no policy allows", BLACK: "allows what no policy denies"}
 
 
@@ -142,13 +147,16 @@ class Grant(NamedTuple):
     policy: str
     blocks: Mapping[str, Mapping[str, Any]]
 
-    def entries(self) -> Iterator[Entry]:
-        """Each action on each resource of each block."""
+    def entries(self, action: str | None = None) -> Iterator[Entry]:
+        """Each action, or only the one asked for, on each resource of each block."""
         for name, block in self.blocks.items():
+            actions = block["actions"] if action is None else (action,) * (action in block["actions"])
+            if not actions:
+                continue
             resources = [Resource.stored(text) for text in block["resources"]]
-            for action in block["actions"]:
+            for said in actions:
                 for resource in resources:
-                    yield Entry(*self[:5], name, block["effect"], action, resource)
+                    yield Entry(*self[:5], name, block["effect"], said, resource)
 
 
 def _grant(entry: Entry) -> Grant:
@@ -205,18 +213,28 @@ def _near_misses(entries: Iterable[Entry], allowed: bool, names: tuple[Resource,
 
 
 def _why_not(entry: Entry, names: tuple[Resource, ...]) -> str:
-    never = mismatch(ACTIONS[entry.action], entry.resource)
-    if never:
-        return never
-    verb = "grants" if entry.effect == ALLOW else "denies"
     asked, held = names[0], entry.resource
-    if asked.kind == "agent:id" and held.kind == "agent:group":
+    needs = " or ".join(ACTIONS[entry.action].kinds)
+    if mismatch(ACTIONS[entry.action], held):
+        if held.kind == "*:*":
+            return f"`*:*:*` never covers {entry.action}; it needs {needs}"
+        return f"{entry.action} is never asked on {held.kind}; it needs {needs}"
+    verb = "grants" if entry.effect == ALLOW else "denies"
+    if asked.kind == "agent:id" and asked.value != "*" and held.kind == "agent:group":
         groups = ", ".join(name.value for name in names if name.kind == "agent:group")
-        of = f"group {held.value}" if held.value != "*" else "agents of any group"
-        return f"{asked.value} is in {groups or 'no group'}; this {verb} {of}"
-    if held.kind != asked.kind:
-        return f"this {verb} {held.kind} {held.value}, asked is {asked}"
-    return f"this {verb} {held.value} only, asked is {asked.value}"
+        return f"{asked.value} is in {groups or 'no group'}; this {verb} {_spoken(held)}"
+    only = "" if held.value == "*" else " only"
+    return f"this {verb} {_spoken(held)}{only}, asked is {_spoken(asked)}"
+
+
+def _spoken(resource: Resource) -> str:
+    """A resource in a sentence."""
+    noun, _, attribute = resource.kind.partition(":")
+    if resource.kind == "agent:group":
+        return "agents of any group" if resource.value == "*" else f"group {resource.value}"
+    if resource.value == "*":
+        return f"every {noun}"
+    return resource.value if attribute == "id" else f"{noun} {attribute} {resource.value}"
 
 
 class Permissions:
@@ -240,6 +258,15 @@ class Permissions:
         """Every entry, in the order given."""
         return tuple(entry for grant in self._grants for entry in grant.entries())
 
+    @property
+    def grants(self) -> Sequence[Grant]:
+        """The policies that all entries come from, with the roles that they are had by."""
+        return self._grants
+
+    def entries_of(self, action: str) -> tuple[Entry, ...]:
+        """The entries of one action, in the order given."""
+        return tuple(entry for grant in self._grants for entry in grant.entries(action))
+
     def scope(self, action: str, kind: str) -> Scope:
         """What `action` may reach of `kind`; `agent:group` folds into `agent:id`. QuestionError as in `decide`."""
         known = self._scopes.get((action, kind))
@@ -256,7 +283,7 @@ class Permissions:
 
     def decide(self, action: str, *names: Resource) -> Decision:
         """The same answer with its reasons."""
-        return decide(self.entries, self.mode, action, names, self.has_roles)
+        return decide(self.entries_of(action), self.mode, action, names, self.has_roles)
 
     def _compile(self, action: str, kind: str) -> Scope:
         require_kind(action, kind)

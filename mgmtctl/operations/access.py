@@ -15,7 +15,7 @@ from mgmtctl.domain.errors import DeniedError, InvalidError, MgmtctlError, NotFo
 from mgmtctl.domain.grants import AgentAccess
 from mgmtctl.domain.resources import RESOURCELESS, Resource, agent_names
 from mgmtctl.domain.scopes import Scope
-from mgmtctl.operations.explanations import explanation
+from mgmtctl.operations import explanations
 from mgmtctl.operations.results import Failure, grouped
 
 if TYPE_CHECKING:
@@ -72,15 +72,31 @@ def admit(
         return _admit_owner(ctx)
     actor = current_actor(ctx)
     refused: list[tuple[str, MgmtctlError]] = []
+    denials: list[DeniedError] = []
     for need in needs:
-        parameter = need.target.parameter
-        if parameter is None:
-            _demand_resourceless(ctx, actor, need.action)
-        elif need.target.every:
-            arguments[parameter] = _admit_each(ctx, actor, need, arguments[parameter], refused)
-        else:
-            arguments[parameter] = _admit_one(ctx, actor, need, arguments[parameter])
+        try:
+            _admit_need(ctx, actor, need, arguments, refused)
+        except DeniedError as error:
+            denials.append(error)
+        except MgmtctlError:
+            # The first refusal is the answer; one of another kind is not told beside a right that is missing.
+            if not denials:
+                raise
+    if denials:
+        raise _together(denials)
     return grouped(refused)
+
+
+def _admit_need(
+    ctx: Context, actor: Actor, need: Need, arguments: dict[str, Any], refused: list[tuple[str, MgmtctlError]]
+) -> None:
+    parameter = need.target.parameter
+    if parameter is None:
+        _demand_resourceless(ctx, actor, need.action)
+    elif need.target.every:
+        arguments[parameter] = _admit_each(ctx, actor, need, arguments[parameter], refused)
+    else:
+        arguments[parameter] = _admit_one(ctx, actor, need, arguments[parameter])
 
 
 def current_actor(ctx: Context) -> Actor:
@@ -168,7 +184,9 @@ def _admit_one(ctx: Context, actor: Actor, need: Need, given: Any) -> Any:
     return [_demand_one(ctx, actor, need.action, need.target.kind, reference) for reference in given]
 
 
-def _demand_one(ctx: Context, actor: Actor, action: str, kind: str, reference: str) -> str:
+def _demand_one(
+    ctx: Context, actor: Actor, action: str, kind: str, reference: str, *, explained: bool = True
+) -> str:
     identifier, by_name = resolve(ctx, kind, reference)
     if identifier is None:
         raise not_found(kind, reference)
@@ -176,7 +194,10 @@ def _demand_one(ctx: Context, actor: Actor, action: str, kind: str, reference: s
     if not actor.permissions.allows(action, *names):
         if by_name and not _may_know(actor.permissions, kind, names):
             raise not_found(kind, reference)
-        raise refusal(ctx, actor, action, *names, asked=f"{kind}:{reference}")
+        asked = f"{kind}:{reference}"
+        if not explained:
+            raise DeniedError(action, asked)
+        raise refusal(ctx, actor, action, *names, asked=asked)
     if kind in NOT_FOUND_CODES and kind != "group:id" and not exists(ctx, kind, identifier):
         raise not_found(kind, reference)
     return identifier
@@ -197,15 +218,19 @@ def _admit_each(
     if need.target.kind == "agent:id" and len(given) > _MOST_IDS_ASKED_ONE_BY_ONE:
         by_set = AgentAccess(actor.permissions, lambda scope: frozenset(ctx.store.agents.ids(scope)))
     allowed: list[str] = []
+    denials: list[DeniedError] = []
     for reference in dict.fromkeys(given):
         if by_set is not None and by_set.allows(need.action, reference):
             allowed.append(reference)
             continue
         try:
-            allowed.append(_demand_one(ctx, actor, need.action, need.target.kind, reference))
+            kind, explained = need.target.kind, not denials
+            allowed.append(_demand_one(ctx, actor, need.action, kind, reference, explained=explained))
+        except DeniedError as error:
+            denials.append(error)
+            refused.append((reference, error))
         except MgmtctlError as error:
             refused.append((reference, error))
-    denials = [error for _, error in refused if isinstance(error, DeniedError)]
     if denials and not allowed and len(denials) == len(refused):
         raise denials[0]
     return list(dict.fromkeys(allowed))
@@ -214,14 +239,43 @@ def _admit_each(
 def refusal(
     ctx: Context, actor: Actor, action: str, *names: Resource, asked: str | None = None
 ) -> DeniedError:
-    """The refusal of one action, with its reasons for those who may read security objects."""
+    """The refusal of one action, with as much of its reasons and of what would allow it as the actor may know."""
+    written = asked or str(names[0])
     decision = actor.permissions.decide(action, *names)
-    found = explanation(ctx.store, actor, decision)
-    hold = found.get("roles_that_hold")
+    found = explanations.answer(
+        ctx.store,
+        actor,
+        decision,
+        lambda: explanations.session_subject(ctx.store, actor),
+        f"you ({actor.user})",
+        explanations.question(decision, written, *explanations.options_of(actor)),
+    )
     return DeniedError(
         action,
-        asked or str(names[0]),
-        why="\n".join(found["reasons"]) if found else None,
-        fix=f"roles that hold it: {', '.join(hold)}" if hold else "ask an administrator for this right",
-        explanation={"mode": actor.permissions.mode, **found},
+        written,
+        why="\n".join(found.reasons()),
+        fix="\n".join(found.advice()),
+        explanation={"decision": found.record()},
+    )
+
+
+def _together(denials: Sequence[DeniedError]) -> DeniedError:
+    """All rights that are missing, as one refusal: the first in full, the others by what would allow them."""
+    first, *others = denials
+    if not others:
+        return first
+    rights = [f"{one.action} on {one.resource}" for one in denials]
+    whys = [f"{right}: {one.why}" for right, one in zip(rights, denials, strict=True) if one.why]
+    return DeniedError(
+        first.action,
+        first.resource,
+        problem=f"permission denied: {', '.join(rights)}",
+        why="\n".join(whys),
+        fix="\n".join(dict.fromkeys(one.fix for one in denials if one.fix)),
+        explanation={
+            **first.explanation,
+            "also_denied": [
+                {"action": one.action, "resource": one.resource, **one.explanation} for one in others
+            ],
+        },
     )

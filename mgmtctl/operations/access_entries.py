@@ -18,6 +18,12 @@ def grants_of(store: Store, role_ids: Sequence[int] | None, via: str = "linked")
         yield Grant(role_id, role, via, policy_id, policy, json.loads(blocks))
 
 
+def grants_naming(store: Store, action: str) -> Iterator[Grant]:
+    """Every policy of all roles that may name the action."""
+    for role_id, role, policy_id, policy, blocks in store.roles.grants_naming(action):
+        yield Grant(role_id, role, "linked", policy_id, policy, json.loads(blocks))
+
+
 def permissions_of(
     store: Store, role_ids: Sequence[int], mode: str | None = None, via: str = "linked"
 ) -> Permissions:

@@ -13,69 +13,38 @@ from typing import TYPE_CHECKING
 
 from mgmtctl.domain.actions import action as catalogued
 from mgmtctl.domain.actions import require_kind
-from mgmtctl.domain.errors import InvalidError, NotFoundError, QuestionError
-from mgmtctl.domain.grants import Decision, Grant, Permissions
+from mgmtctl.domain.errors import NotFoundError, QuestionError
+from mgmtctl.domain.fixes import Subject
+from mgmtctl.domain.grants import Grant, Permissions
 from mgmtctl.domain.resources import Resource
-from mgmtctl.domain.users import WEB_INTERFACE_ID
+from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
 from mgmtctl.operations import access, explanations
 from mgmtctl.operations.access_entries import grants_of, permissions_of
+from mgmtctl.operations.asked import resource_asked
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.contexts import decided_rules
+from mgmtctl.operations.explanations import Answer
 from mgmtctl.operations.registry import operation
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
+    from mgmtctl.store.rules import Rule
 
 
 _NUMBERED = ("agent:id", "user:id", "role:id", "policy:id", "rule:id")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """Whose permissions a question is about, in words, and what there is to know about them."""
+class Asked:
+    """Whom a question is about, in words and as the subject of a decision, and what there is to know about them.
 
-    name: str
-    permissions: Permissions
+    `options`: how a command line asks about them.
+    """
+
+    title: str
+    subject: Subject
+    options: tuple[str, ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A decision as far as the caller may see its reasons; `holders`: roles that alone would allow it."""
-
-    decision: Decision
-    subject: str
-    holders: tuple[str, ...]
-    notes: tuple[str, ...]
-    whole: bool
-
-    @property
-    def allowed(self) -> bool:
-        return self.decision.allowed
-
-    def record(self) -> dict[str, object]:
-        """The decision record, with the subject, the roles that hold it, and notes."""
-        found = self.decision.record()
-        if not self.whole:
-            found["fix"] = None
-        return {
-            **found,
-            "subject": self.subject,
-            "roles_that_hold": list(self.holders),
-            "notes": list(self.notes),
-        }
-
-    def lines(self) -> list[str]:
-        """The reasons, readable: the decision's lines, then what else is to know."""
-        lines = self.decision.lines() if self.whole else self._partly()
-        lines.insert(1, f"  for {self.subject}")
-        if self.holders and not self.allowed:
-            lines.append(f"  held by     {', '.join(self.holders)}")
-        return [*lines, *(f"  note        {note}" for note in self.notes)]
-
-    def _partly(self) -> list[str]:
-        """The decision's lines without advice that would rest on what is hidden."""
-        return [line for line in self.decision.lines() if not line.startswith("  to allow")]
 
 
 @operation(http="GET /security/decisions", open_to="session")
@@ -92,15 +61,24 @@ def can_i(
     QuestionError for what cannot be asked, unknown users and roles included; NotFoundError for an unknown agent.
     """
     catalogued(action)
-    asked = _resource(ctx, resource)
+    asked = resource_asked(ctx, resource)
     require_kind(action, asked.kind)
-    subject = _subject(ctx, user, roles, context)
+    about = _asked(ctx, user, roles, context)
     about_self = user is None and roles is None and context is None
     if asked.kind == "agent:id" and asked.value != "*" and not about_self:
-        access.demand(ctx, "agent:read", "agent:id", _split(resource)[2])
+        access.demand(ctx, "agent:read", "agent:id", resource.split(":", 2)[2])
     names = (asked,) if asked.value == "*" else access.names_of(ctx, asked.kind, asked.value)
-    answer = _visible(ctx, subject, subject.permissions.decide(action, *names))
-    return replace(answer, notes=(*answer.notes, *_absent(ctx, asked)))
+    decision = about.subject.permissions.decide(action, *names)
+    actor = access.current_actor(ctx)
+    answer = explanations.answer(
+        ctx.store,
+        actor,
+        decision,
+        lambda: about.subject,
+        about.title,
+        explanations.question(decision, resource, *about.options),
+    )
+    return replace(answer, notes=(*about.notes, *_absent(ctx, asked)))
 
 
 def _absent(ctx: Context, asked: Resource) -> Iterator[str]:
@@ -123,57 +101,36 @@ def _is_empty(ctx: Context, group: Resource) -> bool:
     return permissions.allows("agent:read", group) and not ctx.store.agents.members(group.value)
 
 
-def _resource(ctx: Context, text: str) -> Resource:
-    """The resource that is meant; agents and security objects by name too."""
-    kind, _, value = _split(text)
-    if (
-        kind in access.NOT_FOUND_CODES
-        and kind != "group:id"
-        and value
-        and not value.isdigit()
-        and "*" not in value
-    ):
-        identifier, _by_name = access.resolve(ctx, kind, value)
-        known = identifier is not None and _may_read(ctx, kind, identifier)
-        if identifier is None or not known:
-            raise access.not_found(kind, value)
-        return Resource(kind, identifier)
-    try:
-        return Resource.parse(text)
-    except InvalidError as error:
-        raise QuestionError(error.problem, why=error.why, fix=error.fix) from None
-
-
-def _split(text: str) -> tuple[str, str, str]:
-    noun, _, rest = text.partition(":")
-    attribute, colon, value = rest.partition(":")
-    return f"{noun}:{attribute}", colon, value
-
-
 def _may_read(ctx: Context, kind: str, identifier: str) -> bool:
     names = access.names_of(ctx, kind, identifier)
     return access.current_actor(ctx).permissions.allows(access.READ_ACTIONS[kind], *names)
 
 
-def _subject(
-    ctx: Context, user: str | None, roles: Sequence[str] | None, context: AuthContext | None
-) -> Subject:
+def _asked(ctx: Context, user: str | None, roles: Sequence[str] | None, context: AuthContext | None) -> Asked:
     if roles is not None:
         if user is not None or context is not None:
             raise QuestionError(
                 "a question is about roles, or about a user or a context, not both", fix="leave one out"
             )
-        ids = [int(_readable(ctx, "role:id", reference)) for reference in roles]
-        names = ", ".join(ctx.store.roles.get(number).name for number in ids)
-        return Subject(f"role {names}", permissions_of(ctx.store, ids, via="asked"))
+        held = _named(ctx, [int(_readable(ctx, "role:id", reference)) for reference in roles])
+        permissions = permissions_of(ctx.store, [number for number, _ in held], via="asked")
+        options = tuple(word for _, name in held for word in ("--role", name))
+        return Asked(f"role {', '.join(name for _, name in held)}", Subject(permissions, held), options)
     user_id = None if user is None else int(_readable(ctx, "user:id", user))
     if context is not None:
-        return _context_subject(ctx, user_id, context)
+        return _asked_by_context(ctx, user_id, context)
     if user_id is not None:
         found = ctx.store.users.get(user_id)
-        return Subject(f"user {found.name}", permissions_of(ctx.store, found.roles))
+        permissions = permissions_of(ctx.store, found.roles)
+        subject = Subject(permissions, _named(ctx, found.roles), (found.id, found.name))
+        return Asked(f"user {found.name}", subject, ("--as", found.name))
     actor = access.current_actor(ctx)
-    return Subject(f"you ({actor.user})", actor.permissions)
+    subject = explanations.session_subject(ctx.store, actor)
+    return Asked(f"you ({actor.user})", subject, explanations.options_of(actor))
+
+
+def _named(ctx: Context, roles: Sequence[int]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, ctx.store.roles.get(number).name) for number in roles)
 
 
 def _readable(ctx: Context, kind: str, reference: str) -> str:
@@ -183,42 +140,57 @@ def _readable(ctx: Context, kind: str, reference: str) -> str:
         raise QuestionError(error.problem, why=error.why, fix=error.fix, code=error.code) from None
 
 
-def _context_subject(ctx: Context, user_id: int | None, context: AuthContext) -> Subject:
+def _asked_by_context(ctx: Context, user_id: int | None, context: AuthContext) -> Asked:
     """The roles that the readable rules give to this context; without a user, to one who may use contexts."""
     scope = access.scope(ctx, "security:read", "rule:id")
     if scope.is_nothing:
         raise access.refusal(ctx, access.current_actor(ctx), "security:read", Resource("rule:id", "*"))
     notes = [] if scope.is_everything else ["only the rules that you may read were evaluated"]
-    name = f"context {context.id}"
+    user = None if user_id is None else ctx.store.users.get(user_id)
+    name = f"user {user.name} with context {context.id}" if user else f"context {context.id}"
     stored = [
         row
         for row in ctx.store.rules.evaluable(defaults=user_id == WEB_INTERFACE_ID)
         if scope.covers(str(row[0]))
     ]
-    if user_id is not None:
-        user = ctx.store.users.get(user_id)
-        name = f"user {user.name} with {name}"
-        if not user.allow_run_as:
-            stored = []
-            notes.append(f"user {user.name} may not use authorization contexts")
+    if user and not user.allow_run_as:
+        notes.append(f"user {user.name} may not use authorization contexts")
     true = decided_rules(ctx.store, stored, context.document)
-    grants = list(_grants_by_rule(ctx, true))
-    if not true:
-        notes.append("no rule is true for this context")
+    subject = _context_subject(ctx, None if user is None else (user.id, user.name), true, context)
+    if not subject.roles:
+        names = ", ".join(name for (_, name), _ in subject.rules or ())
+        nowhere = f"rule {names} is true for this context, but leads to no role"
+        notes.append(nowhere if names else "no rule is true for this context")
+    if user and not user.allow_run_as:
+        nothing = permissions_of(ctx.store, ())
+        subject = replace(subject, permissions=nothing, may_use_contexts=False, led_to=subject.permissions)
+    options = ("--context-file", "FILE", *(("--as", user.name) if user else ()))
+    return Asked(name, subject, options, tuple(notes))
+
+
+def _context_subject(
+    ctx: Context, user: tuple[int, str] | None, true: Sequence[int], context: AuthContext
+) -> Subject:
+    """Who logs in with a context, by the rules that are true; when none leads to a role, by those that lead nowhere."""
+    rules = [ctx.store.rules.get(number) for number in true] or list(_leading_nowhere(ctx, context))
+    roles = ctx.store.rules.roles_granted(true)
     mode = str(ctx.store.settings.get("rbac_mode"))
-    return Subject(name, Permissions.granted(mode, grants, has_roles=bool(true)), tuple(notes))
+    permissions = Permissions.granted(mode, list(_grants_by_rule(ctx, rules, roles)), has_roles=bool(roles))
+    leading = tuple(((rule.id, rule.name), frozenset(rule.roles)) for rule in rules)
+    return Subject(permissions, _named(ctx, roles), user, leading)
 
 
-def _grants_by_rule(ctx: Context, true: Sequence[int]) -> Iterator[Grant]:
-    rules = [ctx.store.rules.get(number) for number in true]
-    for role_id in ctx.store.rules.roles_granted(true):
+def _leading_nowhere(ctx: Context, context: AuthContext) -> Iterator[Rule]:
+    from mgmtctl.domain.matching import ContextIndex, holds
+
+    index, scope = ContextIndex(context.document), access.scope(ctx, "security:read", "rule:id")
+    for rule in ctx.store.rules.list():
+        own = not is_reserved(rule.id) and scope.covers(str(rule.id))
+        if own and not rule.roles and holds(rule.expressions, index):
+            yield rule
+
+
+def _grants_by_rule(ctx: Context, rules: Sequence[Rule], roles: Sequence[int]) -> Iterator[Grant]:
+    for role_id in roles:
         leading = ", ".join(rule.name for rule in rules if role_id in rule.roles)
         yield from grants_of(ctx.store, [role_id], via=f"rule {leading}")
-
-
-def _visible(ctx: Context, subject: Subject, decision: Decision) -> Answer:
-    """The answer without the entries, the groups and the holders that the caller may not know of."""
-    actor = access.current_actor(ctx)
-    shown = explanations.visible_to(actor, decision)
-    hold = explanations.holders(ctx.store, actor, decision)
-    return Answer(shown, subject.name, tuple(hold), subject.notes, shown == decision)

@@ -6,14 +6,15 @@ of each role that has the policy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mgmtctl.domain.errors import InvalidError, MgmtctlError
+from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError
 from mgmtctl.domain.fields import ID, TEXT
 from mgmtctl.domain.links import Changed, renamed
-from mgmtctl.domain.policies import Policy, block_changes, parse_policy, policy_record
+from mgmtctl.domain.policies import Block, Policy, block_changes, parse_policy, policy_record
+from mgmtctl.domain.policy_entries import Entries, with_entries, without_entries
 from mgmtctl.domain.users import check_name, is_reserved
 from mgmtctl.operations import delegation, links
 from mgmtctl.operations.context import Context
@@ -47,9 +48,10 @@ def list_policies(
     ctx: Context, policy_ids: Selection = None, query: ListQuery | None = None
 ) -> LinkedItems[LinkedPolicy]:
     """List policies: those that are named, or all that the caller may read."""
-    found = [_linked(ctx.store, policy) for policy in ctx.store.policies.chosen(policy_ids or ())]
+    chosen = ctx.store.policies.chosen(policy_ids or ())
+    found = [LinkedPolicy(policy, ctx.store.policies.roles_of(policy.id)) for policy in chosen]
     fields = {"id": ID, "name": TEXT, "blocks": TEXT}
-    return links.listed(ctx, found, query, fields, {"roles": "role:id"})
+    return links.listed(ctx, found, query, fields, "roles")
 
 
 @operation(needs("security:create"), http="POST /security/policies")
@@ -58,7 +60,7 @@ def create_policy(ctx: Context, name: str, document: object) -> LinkedPolicy:
     blocks = parse_policy(document, check_name("policy", name))
     with ctx.atomic():
         policy_id = ctx.store.policies.add(name, blocks)
-        return _linked(ctx.store, ctx.store.policies.get(policy_id))
+        return _linked(ctx, ctx.store.policies.get(policy_id))
 
 
 @operation(needs("security:update", one("policy:id", "policy_id")), http="PUT /security/policies/{policy_id}")
@@ -72,20 +74,55 @@ def update_policy(
     """Change the name of a policy, its blocks, or both; what was not given stays."""
     if name is None and document is None:
         raise InvalidError("nothing to change; expected a name or a document", code=4001)
-    store, number = ctx.store, int(policy_id)
-    with ctx.atomic(), delegation.judged(ctx, accept_risk):
-        before = store.policies.get(number)
-        if is_reserved(number):
-            raise links.reserved("policy", before.name)
-        blocks = before.blocks if document is None else parse_policy(document, name or before.name)
-        if name is not None:
-            store.policies.rename(number, check_name("policy", name))
-        store.policies.set_blocks(number, blocks)
-        after = store.policies.get(number)
-        if after != before:
-            _end_sessions(store, number)
-        changes = (*renamed(before.name, after.name), *block_changes(before.blocks, after.blocks))
-        return Changed(_linked(store, after), changes)
+
+    def blocks(before: Policy) -> Sequence[Block]:
+        return before.blocks if document is None else parse_policy(document, name or before.name)
+
+    return _changed(ctx, int(policy_id), blocks, accept_risk, name)
+
+
+@operation(
+    needs("security:update", one("policy:id", "policy_id")),
+    http="POST /security/policies/{policy_id}/entries",
+)
+def add_entries(
+    ctx: Context,
+    policy_id: str,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    effect: str,
+    block: str | None = None,
+    accept_risk: Sequence[str] = (),
+) -> Changed[LinkedPolicy]:
+    """Put each action on each resource into a policy, as a block of its own or into the named one."""
+    wanted = _entries(actions, resources, effect, block)
+    return _changed(
+        ctx, int(policy_id), lambda before: with_entries(before.blocks, wanted, block), accept_risk
+    )
+
+
+@operation(
+    needs("security:update", one("policy:id", "policy_id")),
+    http="DELETE /security/policies/{policy_id}/entries",
+)
+def remove_entries(
+    ctx: Context,
+    policy_id: str,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    effect: str,
+    accept_risk: Sequence[str] = (),
+) -> Changed[LinkedPolicy]:
+    """Take each action on each resource out of a policy, and nothing else; it must keep some."""
+    unwanted = _entries(actions, resources, effect)
+
+    def blocks(before: Policy) -> Sequence[Block]:
+        left = without_entries(before.blocks, unwanted)
+        if not left:
+            raise _emptied(before.name)
+        return left
+
+    return _changed(ctx, int(policy_id), blocks, accept_risk)
 
 
 @operation(needs("security:delete", each("policy:id", "policy_ids")), http="DELETE /security/policies")
@@ -100,14 +137,58 @@ def delete_policies(
             if is_reserved(policy.id):
                 failures.append((str(policy.id), links.reserved("policy", policy.name)))
                 continue
-            deleted.append(_linked(store, policy))
+            deleted.append(_linked(ctx, policy))
             _end_sessions(store, policy.id)
             store.policies.delete(policy.id)
     return Items(deleted, grouped(failures))
 
 
-def _linked(store: Store, policy: Policy) -> LinkedPolicy:
-    return LinkedPolicy(policy, store.policies.roles_of(policy.id))
+def _changed(
+    ctx: Context,
+    number: int,
+    blocks: Callable[[Policy], Sequence[Block]],
+    accept_risk: Sequence[str],
+    name: str | None = None,
+) -> Changed[LinkedPolicy]:
+    """Make the blocks of an own policy what `blocks` makes of it, and its name `name`; None: as before."""
+    store = ctx.store
+    with ctx.atomic(), delegation.judged(ctx, accept_risk):
+        before = store.policies.get(number)
+        if is_reserved(number):
+            raise links.reserved("policy", before.name)
+        wanted = blocks(before)
+        if name is not None:
+            store.policies.rename(number, check_name("policy", name))
+        store.policies.set_blocks(number, wanted)
+        after = store.policies.get(number)
+        if after != before:
+            _end_sessions(store, number)
+        changes = (*renamed(before.name, after.name), *block_changes(before.blocks, after.blocks))
+        return Changed(_linked(ctx, after), changes)
+
+
+def _entries(
+    actions: Sequence[str], resources: Sequence[str], effect: str, block: str | None = None
+) -> Entries:
+    """What is asked for, read as a policy of one block; InvalidError with every fault of it."""
+    if block is not None and not (isinstance(block, str) and block):
+        raise InvalidError("`block` is the name of a block", fix="leave it out for a block of its own")
+    plain = {"actions": list(actions), "resources": list(resources), "effect": effect}
+    (read,) = parse_policy({"blocks": {block or "entries": plain}}, block or "entries")
+    return Entries(read.actions, read.resources, read.effect)
+
+
+def _emptied(name: str) -> ConflictError:
+    return ConflictError(
+        f"policy `{name}` would be left without any entry",
+        why="a policy has at least one block",
+        fix=f"mgmtctl policies delete {name}, or `mgmtctl roles remove-policy` takes it from a role",
+    )
+
+
+def _linked(ctx: Context, policy: Policy) -> LinkedPolicy:
+    """The policy with the roles that the caller may know of."""
+    return links.visible(ctx, LinkedPolicy(policy, ctx.store.policies.roles_of(policy.id)))
 
 
 def _end_sessions(store: Store, policy_id: int) -> None:

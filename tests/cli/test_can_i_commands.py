@@ -128,3 +128,40 @@ def test_roles_and_logins_are_asked_about_one_at_a_time(web: Cli) -> None:
     for other in ("--as", "--context-file"):
         refused = web("can-i", "agent:read", "agent:id:001", "--role", "web", other, "ann")
         assert (refused.code, f"`--role` and `{other}` exclude each other" in refused.err) == (2, True)
+
+
+def test_an_explanation_reads_at_a_glance_on_80_columns(web: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    web("groups", "create", "db")
+    web("agents", "create", "db-1", "--group", "db")
+    explained = web("can-i", "agent:read", "agent:id:db-1", "--as", "ann", "--explain", terminal=True)
+    assert explained.out.splitlines() == [
+        "no",
+        "denied (mode white): agent:read on agent:id:002",
+        "  for user ann",
+        "  no entry covers it, and mode white denies what no policy allows",
+        "  no effect   allow agent:read on agent:group:web",
+        "              role web (linked), policy web, block web",
+        "              002 is in db; this grants group web",
+        "  to allow    put an entry into policy web of role web",
+        "    mgmtctl policies add-entry web --allow agent:read --on agent:id:002",
+        "    or with --on agent:group:db  (1 agent)",
+        "  held by     administrator, agents_admin, agents_readonly, readonly",
+    ]
+
+
+def test_a_refusal_says_what_the_question_says(web: Cli) -> None:
+    web("policies", "create", "see", "--allow", "security:read", "--on", "role:id:*,policy:id:*")
+    web("roles", "add-policy", "web", "see")
+    assert web("login", "-u", "ann", "--password-stdin", stdin=PASSWORD).code == 0
+    refused = web("agents", "delete", "web-1", "-y")
+    assert refused.err.splitlines() == [
+        "error: permission denied: agent:delete on agent:id:web-1",
+        "  why: no entry covers it, and mode white denies what no policy allows",
+        "       held by     administrator, agents_admin",
+        "  fix: put an entry into policy web of role web",
+        "       mgmtctl policies add-entry web --allow agent:delete --on agent:id:001",
+    ]
+    as_json = json.loads(web("agents", "delete", "web-1", "-y", "-o", "json").err)
+    asked = web("can-i", "agent:delete", "agent:id:web-1", "-o", "json").json()
+    assert (as_json["type"], as_json["exit"], as_json["decision"]) == ("denied", 6, asked)

@@ -7,7 +7,14 @@ import json
 import pytest
 
 from mgmtctl.cli import errors
-from mgmtctl.domain.errors import DeniedError, InvalidError, MgmtctlError, NotFoundError, QuestionError
+from mgmtctl.domain.errors import (
+    ConflictError,
+    DeniedError,
+    InvalidError,
+    MgmtctlError,
+    NotFoundError,
+    QuestionError,
+)
 from mgmtctl.domain.findings import Finding
 from mgmtctl.operations.results import Failure
 from tests.cli.conftest import _bytes, streams
@@ -96,6 +103,17 @@ def test_the_label_is_red_on_a_terminal_only() -> None:
             id="several items with one reason",
         ),
         pytest.param(
+            [
+                Failure(ConflictError("user `wui` is reserved"), ("2",)),
+                Failure(ConflictError("user `admin` is reserved"), ("1",)),
+            ],
+            "error: user `wui` is reserved\nerror: user `admin` is reserved\n",
+            id="items that their reasons name",
+        ),
+        pytest.param(
+            [Failure(InvalidError("no"), ("5",))], "error: 5: no\n", id="an item that no reason names"
+        ),
+        pytest.param(
             [Failure(InvalidError("no"), tuple(map(str, range(25))))],
             f"error: {', '.join(map(str, range(20)))} and 5 more: no\n",
             id="many items are counted",
@@ -114,3 +132,22 @@ def test_items_that_failed_as_json_are_one_object() -> None:
         record = json.loads(_bytes(err))
     assert record["failed_items"] == [{"error": {"code": 7, "message": "no"}, "id": ["1", "2"]}]
     assert (record["error"], record["exit"]) == ("2 failed", 3)
+
+
+def test_the_reasons_of_a_refusal_fit_the_terminal_and_commands_stay_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    why = "an entry denies it\nbecause     deny agent:read on agent:group:web\n            role a, policy b, block c"
+    fix = "take the deny out\nmgmtctl policies remove-entry b --deny agent:read --on agent:group:web"
+    assert said(
+        DeniedError("agent:read", "x", why=why, fix=fix), terminal=True, color="never"
+    ).splitlines() == [
+        "error: permission denied: agent:read on x",
+        "  why: an entry denies it",
+        "       because     deny agent:read on",
+        "                   agent:group:web",
+        "                   role a, policy b, block c",
+        "  fix: take the deny out",
+        "       mgmtctl policies remove-entry b --deny agent:read --on agent:group:web",
+    ]

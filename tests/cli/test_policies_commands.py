@@ -208,3 +208,44 @@ def test_a_policy_is_a_page_on_a_terminal_and_rows_in_a_pipe(admin: Cli) -> None
     ]
     assert "\nroles\tteam\n" in admin("policies", "show", "web").out
     assert admin("policies", "show", "web", "-o", "json", terminal=True).json()["roles"] == ["100"]
+
+
+def test_entries_are_put_in_and_taken_out(admin: Cli) -> None:
+    admin("policies", "create", "web", "--allow", "agent:read", "--on", "agent:group:web")
+    words = ["web", "--allow", "agent:read,agent:restart", "--on", "agent:id:7"]
+    tried = admin("policies", "add-entry", *words, "-n")
+    assert (tried.code, tried.err.splitlines()[0]) == (
+        0,
+        "dry run: would change policy `web`: block `agent_read` added",
+    )
+    added = admin("policies", "add-entry", *words, "-o", "json")
+    assert added.json()["blocks"]["agent_read"] == {
+        "actions": ["agent:read", "agent:restart"],
+        "resources": ["agent:id:007"],
+        "effect": "allow",
+    }
+    assert admin("policies", "add-entry", *words).err == "nothing to change in policy `web`\n"
+    gone = admin("policies", "remove-entry", "web", "--allow", "agent:restart", "--on", "agent:id:007")
+    assert gone.err == "changed policy `web`: block `agent_read` changed\n"
+    assert (
+        admin("policies", "remove-entry", *words).err == "changed policy `web`: block `agent_read` removed\n"
+    )
+    emptied = admin("policies", "remove-entry", "web", "--allow", "agent:read", "--on", "agent:group:web")
+    assert (emptied.code, "would be left without any entry" in emptied.err) == (9, True)
+
+
+def test_an_entry_may_go_into_a_block_that_is_named(admin: Cli) -> None:
+    admin("policies", "create", "web", "--allow", "agent:read", "--on", "agent:group:web")
+    words = ["--on", "agent:group:db", "--block", "web"]
+    assert admin("policies", "add-entry", "web", "--allow", "agent:read", *words).code == 0
+    refused = admin("policies", "add-entry", "web", "--allow", "agent:restart", *words)
+    assert (refused.code, "it would also allow agent:re" in refused.err) == (9, True)
+
+
+@pytest.mark.parametrize("verb", ["add-entry", "remove-entry"])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--allow", "agent:read"], ["--allow", "x", "--deny", "y", "--on", "agent:id:*"]]
+)
+def test_an_entry_needs_an_effect_and_resources(admin: Cli, verb: str, arguments: list[str]) -> None:
+    refused = admin("policies", verb, "agents_read", *arguments)
+    assert (refused.code, refused.err.splitlines()[0]) == (2, "error: expected actions with resources")

@@ -42,10 +42,10 @@ def test_a_decision_names_what_decided_and_what_lost() -> None:
 
 NEAR = [
     pytest.param("agent:group:web", "042 is in db, default; this grants group web", id="another group"),
-    pytest.param("agent:id:001", "this grants 001 only, asked is 042", id="another agent"),
+    pytest.param("agent:id:001", "this grants 001 only, asked is 042", id="another id"),
     pytest.param(
         "*:*:*",
-        "`*:*:*` covers only what does not exist yet; agent:read needs agent:id or agent:group",
+        "`*:*:*` never covers agent:read; it needs agent:id or agent:group",
         id="resourceless",
     ),
     pytest.param(
@@ -85,27 +85,51 @@ def test_a_decision_reads_as_lines() -> None:
     )
     assert decision.lines() == [
         "denied (mode white): agent:read on agent:id:042",
-        "  no entry covers it, so the mode decides: white denies what no policy allows",
-        "  no effect   allow agent:read on agent:group:web"
-        "  role team-web (rule sec), policy web_agents, block agents",
+        "  no entry covers it, and mode white denies what no policy allows",
+        "  no effect   allow agent:read on agent:group:web",
+        "              role team-web (rule sec), policy web_agents, block agents",
         "              042 is in db, default; this grants group web",
-        "  to allow    add agent:id:042 or agent:group:db or agent:group:default with agent:read"
-        " to policy web_agents",
     ]
 
 
-FIXES = [
-    pytest.param([entry("allow", "agent:id:*")], True, None, id="nothing to fix when allowed"),
-    pytest.param([], False, "give the session a role", id="no role"),
-    pytest.param([], True, "a policy of one of the roles", id="no near miss"),
-    pytest.param([entry("deny", "agent:id:*", policy="x")], True, "take the deny out of x", id="a deny"),
+def test_of_many_reasons_the_first_are_listed() -> None:
+    entries = [entry("allow", f"agent:id:{number:03}") for number in range(100, 120)]
+    decision = decide(entries, WHITE, "agent:read", AGENT_042)
+    lines = decision.lines()
+    assert (len(lines), lines[-1]) == (2 + 8 * 3 + 1, "              and 12 more")
+    assert len(decision.near_misses) == 20
+
+
+OTHER_MISSES = [
+    pytest.param(
+        "agent:group:db", "agent:group:web", "this grants group web only, asked is group db", id="groups"
+    ),
+    pytest.param(
+        "agent:group:db", "agent:id:001", "this grants 001 only, asked is group db", id="an id for a group"
+    ),
+    pytest.param(
+        "agent:id:*", "agent:group:web", "this grants group web only, asked is every agent", id="all"
+    ),
+    pytest.param(
+        "agent:id:007", "agent:group:*", "007 is in no group; this grants agents of any group", id="no group"
+    ),
 ]
 
 
-@pytest.mark.parametrize(("entries", "has_roles", "fix"), FIXES)
-def test_a_denial_says_what_would_allow_it(entries: list[Entry], has_roles: bool, fix: str | None) -> None:
-    found = decide(entries, WHITE, "agent:read", AGENT_042, has_roles).fix()
-    assert found == fix if fix is None else fix in (found or "")
+@pytest.mark.parametrize(("asked", "held", "why"), OTHER_MISSES)
+def test_a_near_miss_of_a_group_or_of_all_says_why_too(asked: str, held: str, why: str) -> None:
+    decision = decide([entry("allow", held)], WHITE, "agent:read", (Resource.parse(asked),))
+    assert [miss.why for miss in decision.near_misses] == [why]
+
+
+def test_the_entries_of_one_action_are_those_of_all_that_name_it() -> None:
+    blocks = {
+        "a": {"actions": ["agent:read", "agent:delete"], "resources": ["agent:id:1"], "effect": "deny"},
+        "b": {"actions": ["agent:delete"], "resources": ["agent:id:2"], "effect": "allow"},
+    }
+    permissions = Permissions.granted(WHITE, [Grant(100, "r", "", 100, "p", blocks)])
+    for action in ("agent:read", "agent:delete", "agent:restart"):
+        assert permissions.entries_of(action) == tuple(e for e in permissions.entries if e.action == action)
 
 
 def test_a_decision_has_a_plain_form() -> None:

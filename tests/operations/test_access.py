@@ -146,7 +146,10 @@ def test_those_who_may_not_read_roles_see_no_reasons(fleet: Context) -> None:
     ctx = _as(fleet, allow("agent:read", "agent:group:web"))
     with pytest.raises(DeniedError) as caught:
         admit(ctx, (DELETE_AGENT,), None, {"agent_id": "001"})
-    assert set(caught.value.facts()) == {"action", "resource", "mode"}
+    decision: Any = caught.value.facts()["decision"]
+    assert (decision["because"], decision["near_misses"], decision["roles_that_hold"]) == ([], [], [])
+    command = "mgmtctl can-i agent:delete agent:id:001 --as somebody --explain"
+    assert caught.value.fix == f"ask an administrator:\n{command}"
 
 
 def test_those_who_may_read_roles_see_entries_near_misses_and_holders(fleet: Context) -> None:
@@ -158,7 +161,7 @@ def test_those_who_may_read_roles_see_entries_near_misses_and_holders(fleet: Con
     )
     with pytest.raises(DeniedError) as caught:
         admit(ctx, (DELETE_AGENT,), None, {"agent_id": "001"})
-    facts = caught.value.facts()
+    facts: Any = caught.value.facts()["decision"]
     assert facts["roles_that_hold"] == ["administrator", "agents_admin"]
     assert "001 is in web; this grants group db" in (caught.value.why or "")
 
@@ -171,7 +174,7 @@ def test_the_groups_of_an_agent_that_may_not_be_read_stay_out_of_the_reasons(fle
     )
     with pytest.raises(DeniedError) as caught:
         admit(ctx, (DELETE_AGENT,), None, {"agent_id": "001"})
-    facts = caught.value.facts()
+    facts: Any = caught.value.facts()["decision"]
     assert (facts["near_misses"], facts["roles_that_hold"]) == ([], [])
     assert "web" not in (caught.value.why or "")
 
