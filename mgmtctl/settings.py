@@ -151,7 +151,8 @@ class Settings:
         for path, found in self._files:
             if name in found:
                 return Value(name, found[name], str(path))
-        return Value(name, self._default(name), DEFAULT if self.home is None else "MGMTCTL_HOME")
+        by_home = self.home is not None and _is_path(name)
+        return Value(name, self._default(name), "MGMTCTL_HOME" if by_home else DEFAULT)
 
     @cached_property
     def _files(self) -> list[tuple[Path, dict[str, str]]]:

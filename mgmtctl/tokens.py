@@ -1,8 +1,9 @@
 """Tokens: signed JWTs, the key file they are signed with, and the digest a token is known by (D 1).
 
-Rules: one algorithm, fixed; the key is 32 random bytes in a file of mode 0600 and is read once, when first needed; a
-token that cannot be one is refused before the key is touched. Signature, issuer, audience and presence of the claims
-are judged here; whether a session lives, its times included, is judged by its row. jwt is imported where it is used.
+Rules: one algorithm, fixed; the key is 32 random bytes in a file of mode 0600 and is read whenever it is needed, so
+that a new one counts at once; a token that cannot be one is refused before the key is touched. Signature, issuer,
+audience and presence of the claims are judged here; whether a session lives, its times included, is judged by its row.
+jwt is imported where it is used.
 """
 
 from __future__ import annotations
@@ -31,24 +32,17 @@ class SigningKey:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._secret: bytes | None = None
 
     @classmethod
     def load(cls, path: Path) -> SigningKey:
-        """The key in an existing file, read when it is first needed."""
+        """The key in an existing file, read when it is needed."""
         return cls(path)
 
     @classmethod
     def create(cls, path: Path) -> SigningKey:
         """A new random key in a new file, written whole or not at all; ConflictError when the file exists."""
-        staged = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-        handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        staged = _staged(path)
         try:
-            try:
-                os.write(handle, os.urandom(KEY_SIZE))
-                os.fsync(handle)
-            finally:
-                os.close(handle)
             os.link(staged, path)
         except FileExistsError:
             raise ConflictError(f"the key file `{path}` exists") from None
@@ -56,11 +50,28 @@ class SigningKey:
             os.unlink(staged)
         return cls(path)
 
+    def rotate(self) -> None:
+        """Put a new random key in place of the present one, by one rename; UnavailableError (io) when that fails."""
+        try:
+            staged = _staged(self._path)
+            try:
+                os.replace(staged, self._path)
+            except OSError:
+                os.unlink(staged)
+                raise
+            _sync_folder(self._path.parent)
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot write the key file `{self._path}`", "io", why=error.strerror
+            ) from None
+
     def issue(self, claims: dict[str, Any]) -> str:
         """The signed token of these claims; issuer and audience are added."""
         import jwt
 
-        return jwt.encode({"iss": ISSUER, "aud": AUDIENCE, **claims}, self._key(), algorithm=ALGORITHM)
+        return jwt.encode(
+            {"iss": ISSUER, "aud": AUDIENCE, **claims}, _read_key(self._path), algorithm=ALGORITHM
+        )
 
     def verify(self, token: str) -> dict[str, Any]:
         """The claims of a token that this key signed; UnauthenticatedError for any other text."""
@@ -79,7 +90,7 @@ class SigningKey:
             return dict(
                 jwt.decode(
                     token,
-                    self._key(),
+                    _read_key(self._path),
                     algorithms=[ALGORITHM],
                     audience=AUDIENCE,
                     issuer=ISSUER,
@@ -88,11 +99,6 @@ class SigningKey:
             )
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise invalid_token() from None
-
-    def _key(self) -> bytes:
-        if self._secret is None:
-            self._secret = _read_key(self._path)
-        return self._secret
 
 
 def looks_like_token(text: str) -> bool:
@@ -110,6 +116,29 @@ def digest(token: str) -> str:
 def invalid_token() -> UnauthenticatedError:
     """The one text for a token that is not accepted, whatever is wrong with it."""
     return UnauthenticatedError("the token is not valid", fix="mgmtctl login")
+
+
+def _staged(path: Path) -> Path:
+    """A new key in a file of its own beside `path`, written through to the disk."""
+    staged = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(handle, os.urandom(KEY_SIZE))
+        os.fsync(handle)
+    except OSError:
+        os.unlink(staged)
+        raise
+    finally:
+        os.close(handle)
+    return staged
+
+
+def _sync_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _read_key(path: Path) -> bytes:

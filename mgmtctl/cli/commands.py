@@ -158,12 +158,32 @@ class Command:
 
 
 class Noun:
-    """A noun and its commands. The nameless noun `Noun("", "")` holds commands that stand by themselves (login)."""
+    """A noun and its commands. The nameless noun `Noun("", "")` holds commands that stand by themselves (login).
 
-    def __init__(self, name: str, summary: str) -> None:
+    `above`: the words before its name, when it is part of another noun (`part`).
+    """
+
+    def __init__(self, name: str, summary: str, above: tuple[str, ...] = ()) -> None:
         self.name = name
         self.summary = summary
+        self.path = (*above, name) if name else ()
         self.commands: dict[str, Command] = {}
+        self.parts: dict[str, Noun] = {}
+
+    def part(self, name: str, summary: str) -> Noun:
+        """A noun below this one: `mgmtctl NOUN PART VERB`."""
+        self.parts[name] = Noun(name, summary, self.path)
+        return self.parts[name]
+
+    @property
+    def table(self) -> dict[str, str]:
+        """What can follow its name, with summaries."""
+        commands = {name: command.summary for name, command in self.commands.items() if not command.hidden}
+        return {**commands, **{name: part.summary for name, part in self.parts.items()}}
+
+    def nouns(self) -> Sequence[Noun]:
+        """This noun and all below it."""
+        return [self, *(noun for part in self.parts.values() for noun in part.nouns())]
 
     def list(
         self,
@@ -213,10 +233,10 @@ class Noun:
         exits: Mapping[int, str | None] | None,
     ) -> Callable[[F], F]:
         if not examples:
-            raise TypeError(f"command `{self.name} {name}` has no example")
+            raise TypeError(f"command `{' '.join((*self.path, name))}` has no example")
 
         def declare(function: F) -> F:
-            path = (self.name, name) if self.name else (name,)
+            path = (*self.path, name)
             if name in self.commands or not function.__doc__:
                 raise TypeError(f"command `{' '.join(path)}` is declared twice or has no docstring")
             self.commands[name] = Command(
@@ -232,12 +252,14 @@ class Noun:
         return Group(
             name=self.name,
             help=self.summary,
-            table={name: command.summary for name, command in self.commands.items() if not command.hidden},
+            table=self.table,
             find=self._find,
             examples=tuple(command.examples[0] for command in self.commands.values())[:2],
         )
 
-    def _find(self, name: str) -> TyperCommand | None:
+    def _find(self, name: str) -> TyperCommand | Group | None:
+        if name in self.parts:
+            return self.parts[name].app
         declared = self.commands.get(name) or self.commands.get(ALIASES.get(name, ""))
         return declared.build() if declared else None
 

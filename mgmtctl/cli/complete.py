@@ -56,6 +56,10 @@ def _values(kind: str, prefix: str) -> str:
         from mgmtctl.settings import SETTINGS
 
         return _lines([(name, setting.summary) for name, setting in SETTINGS.items()], prefix)
+    if kind == "store-settings":
+        from mgmtctl.domain.settings import STORE_SETTINGS
+
+        return _lines([(name, setting.summary) for name, setting in STORE_SETTINGS.items()], prefix)
     if kind == "resources":
         return _resources(prefix)
     data, state = places()

@@ -12,7 +12,9 @@ from mgmtctl.cli.exit_codes import CONFLICT, DENIED, NOT_FOUND, REFUSED, UNAUTHE
 noun = Noun("config", "Settings of places and forms.")
 
 UNKNOWN = "usage; unknown setting, or one that lives in the store"
-SettingName = typer.Argument(metavar="NAME", help="Name of a setting, as `logs.format`.", show_default=False)
+SettingName = typer.Argument(
+    metavar="SETTING", help="Name of a setting, as `logs.format`.", show_default=False
+)
 
 
 @noun.list(examples=["mgmtctl config list", "mgmtctl config list --origin"], columns=("name", "value"))

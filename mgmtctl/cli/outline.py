@@ -58,20 +58,26 @@ class CommandOutline:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the tree: a noun with its commands, or one command that stands by itself."""
+    """A word of the tree: a noun with its commands, or one command that stands by itself.
+
+    `tables`: for the noun, and each noun below it, the words before and what can follow them, with summaries.
+    """
 
     name: str
     summary: str
     heading: str
     is_noun: bool
     commands: tuple[CommandOutline, ...]
+    tables: tuple[tuple[str, dict[str, str]], ...] = ()
 
 
 def outline() -> Iterator[Word]:
     """Every word of the tree in its order; all nouns are imported."""
     for name, branch in TREE.items():
         commands = tuple(_command(command) for command in commands_of(name) if not command.hidden)
-        yield Word(name, branch.summary, branch.heading, noun_of(name) is not None, commands)
+        noun = noun_of(name)
+        tables = tuple((" ".join(part.path), part.table) for part in noun.nouns()) if noun else ()
+        yield Word(name, branch.summary, branch.heading, noun is not None, commands, tables)
 
 
 def _command(declared: Command) -> CommandOutline:

@@ -27,6 +27,7 @@ from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
     from mgmtctl.cli.progress import Bar
+    from mgmtctl.domain.impact import Impact
     from mgmtctl.domain.queries import ListQuery
     from mgmtctl.operations.context import Context
     from mgmtctl.settings import Settings
@@ -223,14 +224,41 @@ class CliSession:
             self._untold = ()
 
     def done(self, text: str, value: Any = None, would: str | None = None) -> None:
-        """Tell what was done, in a dry run what `would` be; with a format asked for, its value goes to stdout."""
+        """Tell what was done, in a dry run what `would` be; with a format asked for, its value goes to stdout.
+
+        A dry run of a change of access tells its impact too: as lines, or as {"result": ..., "impact": ...} where
+        documents are asked for.
+        """
         items = value if hasattr(value, "affected") and hasattr(value, "failed") else None
+        impact = self._impact()
         if items is None or items.affected or not items.failed:
             self.say(f"dry run: {would or text}" if self.dry_run else text)
-        if self.output.asked is not None and value is not None:
+            if impact is not None and self.output.asked not in _DOCUMENTS:
+                self.say_impact(impact)
+        if impact is not None and self.output.asked in _DOCUMENTS:
+            result = value if items is None else list(items.affected)
+            self.output.one({"result": plain(result), "impact": impact.record()})
+            if items is not None:
+                self._fail(items)
+        elif self.output.asked is not None and value is not None:
             self.show(value)
         elif items is not None:
             self._fail(items)
+
+    def say_impact(self, impact: Impact) -> None:
+        """Tell who gains and who loses what."""
+        from mgmtctl.cli.impact_text import lines
+
+        for line in lines(impact, width_of(sys.stderr)):
+            self.say(line)
+
+    def _impact(self) -> Impact | None:
+        """What the change would mean that was just tried."""
+        opened: Context | None = self.__dict__.get("context")
+        found = opened.impacts[-1] if opened is not None and opened.impacts else None
+        if opened is not None:
+            opened.impacts.clear()
+        return found
 
     def say(self, text: str) -> None:
         """Talk on stderr, unless -q."""

@@ -235,10 +235,7 @@ def bash(words: Iterable[Word]) -> str:
     tree = list(words)
     cases = [_bash_case("", " ".join(word.name for word in tree), "--help -h --version -V", "", "")]
     for word in tree:
-        if word.is_noun:
-            cases.append(
-                _bash_case(word.name, " ".join(c.declared.name for c in word.commands), "--help -h", "", "")
-            )
+        cases += [_bash_case(path, " ".join(table), "--help -h", "", "") for path, table in word.tables]
         cases += [_bash_command(command) for command in word.commands]
     table = "\n".join(cases)
     return (
@@ -322,9 +319,7 @@ def _described_cases(words: Iterable[Word]) -> list[tuple[str, Pairs, Pairs, Pai
         ("", [(word.name, word.summary) for word in tree], top, [], [])
     ]
     for word in tree:
-        if word.is_noun:
-            named = [(command.declared.name, command.declared.summary) for command in word.commands]
-            cases.append((word.name, named, help_names, [], []))
+        cases += [(path, list(table.items()), help_names, [], []) for path, table in word.tables]
         for command in word.commands:
             flags = [(name, option.help) for option in command.options for name in option.flags]
             takes = [(name, _code(o.values)) for o in command.options if o.metavar for name in o.flags]

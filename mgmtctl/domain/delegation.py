@@ -57,6 +57,27 @@ def missing_rights(caller: Permissions, before: Permissions, after: Permissions)
     ]
 
 
+def gained(kind: str, before: Scope, after: Scope) -> list[Resource]:
+    """What of a base kind is in `after` and was not in `before`, as expressions; empty when nothing can be."""
+    return _missing(kind, NOTHING, before, after)
+
+
+def apart_from(before: Scope, after: Scope) -> Scope:
+    """`before` without the denies that `after` has too: for all that is in `after` it says the same, with less."""
+    if before.is_nothing or after.is_nothing:
+        return before
+    groups = EMPTY if after.denied_grouped else before.denied_groups - after.denied_groups
+    return Scope(
+        everything=before.everything,
+        values=before.values,
+        groups=before.groups,
+        grouped=before.grouped,
+        denied_values=before.denied_values - after.denied_values,
+        denied_groups=groups,
+        denied_grouped=before.denied_grouped and not after.denied_grouped,
+    )
+
+
 def _catalogue() -> Iterator[tuple[str, str]]:
     for name, action in ACTIONS.items():
         if name not in GRANT_NOTHING:
@@ -67,6 +88,7 @@ def _catalogue() -> Iterator[tuple[str, str]]:
 def _missing(kind: str, caller: Scope, before: Scope, after: Scope) -> list[Resource]:
     if caller.is_everything or after == before:
         return []
+    before = apart_from(before, after)
     lacking = (
         part[-1]
         for given in _allows(kind, after)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from mgmtctl.domain.errors import InvalidError
 
 DAY = 86_400
+_MOST_DIGITS = 18
 
 
 class StoreSetting(NamedTuple):
@@ -74,3 +75,34 @@ def check_store_setting(name: str, value: Any) -> Any:
     if not setting.accepts(value):
         raise InvalidError(f"{name}: expected {setting.expected}, got `{value}`")
     return value
+
+
+def read_store_setting(name: str, text: str) -> Any:
+    """The value that a text of the command line means; InvalidError as in `check_store_setting`.
+
+    A list is written as JSON, or its items separated by commas; the empty text is the empty list.
+    """
+    setting = STORE_SETTINGS.get(name)
+    return check_store_setting(name, text if setting is None else _value(setting.default, text.strip()))
+
+
+def _value(like: Any, text: str) -> Any:
+    """The text as a value of the same type as `like`; as it is when it cannot be one."""
+    if isinstance(like, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if isinstance(like, int):
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else text
+    if isinstance(like, list):
+        return _list(text)
+    return text
+
+
+def _list(text: str) -> Any:
+    if not text.startswith("["):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mgmtctl.domain.grants import Permissions
+    from mgmtctl.domain.impact import Impact
     from mgmtctl.folders import Folders
     from mgmtctl.logs import RequestLog
     from mgmtctl.store.store import Store
@@ -47,7 +48,8 @@ class Actor:
 class Context:
     """The open service for one caller. `now` gives seconds since 1970; `actor` is None before a login.
 
-    `warnings` are for whoever called, beside the result.
+    `warnings` are for whoever called, beside the result; `impacts`: what changes of access would mean, for who asked
+    for a dry run or a preview.
     """
 
     store: Store
@@ -60,6 +62,7 @@ class Context:
     dry_run: bool = False
     reason: str | None = None
     warnings: list[str] = field(default_factory=list)
+    impacts: list[Impact] = field(default_factory=list)
 
     def atomic(self) -> AbstractContextManager[None]:
         """One store transaction, undone at its end in a dry run."""

@@ -9,20 +9,19 @@ to. What somebody gains, the caller must hold.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.delegation import NOBODY, Right, covers_right, missing_rights
 from mgmtctl.domain.errors import ConflictError, DeniedError
-from mgmtctl.domain.grants import ALLOW, Grant, Permissions
 from mgmtctl.domain.resources import Resource
-from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
+from mgmtctl.operations import consequences
 from mgmtctl.operations.access import current_actor
+from mgmtctl.operations.standing import Access, Holder, Roles, RuleLink
 
 if TYPE_CHECKING:
+    from mgmtctl.domain.grants import Permissions
     from mgmtctl.operations.context import Actor, Context
     from mgmtctl.store.store import Store
 
@@ -37,92 +36,17 @@ ADMINISTRATION: tuple[Right, ...] = (
     *((f"security:{verb}", Resource("*:*", "*")) for verb in ("create", "create_user", "edit_run_as")),
 )
 
-Roles = frozenset[int]
-Row = tuple[int, str, int, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """One user as far as access goes."""
-
-    allow_run_as: bool
-    has_password: bool
-    roles: Roles
-
-
-@dataclass(frozen=True, slots=True)
-class RuleLink:
-    """One rule that leads to roles: what it asks of a context, and the roles."""
-
-    document: str
-    roles: Roles
-
-
-@dataclass(slots=True)
-class Access:
-    """Who holds what at one moment. `policies`: the rows of each role's policies; permissions are made on demand."""
-
-    mode: str
-    policies: dict[int, tuple[Row, ...]]
-    users: dict[int, Holder]
-    rules: dict[int, RuleLink]
-    _made: dict[tuple[Roles, bool], Permissions] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, store: Store) -> Access:
-        """The present access of everybody."""
-        policies: dict[int, list[Row]] = {number: [] for number in store.roles.names()}
-        for row in store.roles.grants(None):
-            policies[row[0]].append(row)
-        return cls(
-            mode=str(store.settings.get("rbac_mode")),
-            policies={number: tuple(rows) for number, rows in policies.items()},
-            users={
-                number: Holder(run_as, password, roles)
-                for number, run_as, password, roles in store.roles.holders()
-            },
-            rules={number: RuleLink(document, roles) for number, document, roles in store.rules.leading()},
-        )
-
-    def of(self, roles: Roles, *, accompanied: bool = False) -> Permissions:
-        """What these roles permit together; `accompanied`: with all that the roles of any rule allow beside them."""
-        key = (roles, accompanied)
-        if key not in self._made:
-            self._made[key] = self._make(roles, self._led_to() if accompanied else frozenset())
-        return self._made[key]
-
-    def of_user(self, user_id: int) -> Permissions:
-        """What a basic session of the user permits; nothing for a user that is not there."""
-        holder = self.users.get(user_id)
-        return self.of(holder.roles) if holder else NOBODY
-
-    def of_contexts(self, user_id: int) -> Iterator[Permissions]:
-        """What each rule that is evaluated for the user would give him; ids 1-99 are for user 2 only (D 3)."""
-        for rule_id, rule in self.rules.items():
-            if user_id == WEB_INTERFACE_ID or not is_reserved(rule_id):
-                yield self.of(rule.roles)
-
-    def content(self, roles: Roles) -> frozenset[tuple[int, str]]:
-        """All that the permissions of these roles depend on, to see whether a change touched them."""
-        return frozenset((row[2], row[4]) for number in roles for row in self.policies.get(number, ()))
-
-    def _led_to(self) -> Roles:
-        return frozenset[int]().union(*(rule.roles for rule in self.rules.values()))
-
-    def _make(self, roles: Roles, company: Roles) -> Permissions:
-        grants = [_grant(row) for number in sorted(roles) for row in self.policies.get(number, ())]
-        beside = [_allowing(_grant(row)) for number in sorted(company) for row in self.policies[number]]
-        return Permissions.granted(self.mode, grants + beside, has_roles=bool(roles or company))
-
 
 @contextmanager
-def judged(ctx: Context, accept_risk: Collection[str] = ()) -> Iterator[None]:
+def judged(ctx: Context, accept_risk: Collection[str] = (), *, preview: bool = False) -> Iterator[None]:
     """Refuse what the enclosed change gives away or locks out: DeniedError, ConflictError (D 1).
 
-    Must be inside the transaction of the change, which the refusal undoes.
+    Must be inside the transaction of the change, which the refusal undoes. In a dry run, or when a `preview` is asked
+    for, what the change would mean for everybody is put into `ctx.impacts`.
     """
     actor = current_actor(ctx)
     before = Access.read(ctx.store)
+    seen = consequences.look(ctx, before) if preview or ctx.dry_run else None
     yield
     after = Access.read(ctx.store)
     lacking = _lacking(actor.permissions, gains(before, after))
@@ -135,6 +59,19 @@ def judged(ctx: Context, accept_risk: Collection[str] = ()) -> Iterator[None]:
             fix="give another user a role such as `administrator` and a password first, or `--accept-risk lockout`",
             code=4008,
         )
+    if seen is not None:
+        ctx.impacts.append(consequences.impact(ctx, seen, consequences.look(ctx, after)))
+
+
+@contextmanager
+def previewed(ctx: Context) -> Iterator[None]:
+    """Put what the enclosed change would mean into `ctx.impacts`, whether the caller may make it or not.
+
+    Must be inside a transaction that is undone.
+    """
+    seen = consequences.look(ctx, Access.read(ctx.store))
+    yield
+    ctx.impacts.append(consequences.impact(ctx, seen, consequences.look(ctx, Access.read(ctx.store))))
 
 
 def require_rights_of(store: Store, actor: Actor, user_id: int) -> None:
@@ -240,15 +177,4 @@ def _escalation(actor: Actor, lacking: list[Right], who: str = "this change give
         why=f"nobody gives what he does not hold: {who} {action} on {resource}{more}",
         fix="ask somebody who holds it",
         explanation={"lacking": [{"action": action, "resource": resource} for action, resource in rights]},
-    )
-
-
-def _grant(row: Row) -> Grant:
-    role_id, role, policy_id, policy, blocks = row
-    return Grant(role_id, role, "linked", policy_id, policy, json.loads(blocks))
-
-
-def _allowing(grant: Grant) -> Grant:
-    return grant._replace(
-        blocks={name: block for name, block in grant.blocks.items() if block["effect"] == ALLOW}
     )

@@ -36,27 +36,20 @@ def set_setting(ctx: Context, settings: Settings, name: str, value: str) -> Valu
 
 def values(settings: Settings) -> list[Value]:
     """Every setting as it holds; also where no service is yet, whose rights could be asked."""
-    return [_told(found) for found in settings.values()]
+    return settings.values()
 
 
 def value(settings: Settings, name: str) -> Value:
     """One setting as it holds; QuestionError for a name that is no setting of files."""
     _require_file_setting(name)
-    return _told(settings.value(name))
-
-
-def _told(found: Value) -> Value:
-    """MGMTCTL_HOME says where folders are; what is no folder has its default in spite of it."""
-    by_home = found.origin == "MGMTCTL_HOME" and not found.name.endswith("_dir")
-    return found._replace(origin="default") if by_home else found
+    return settings.value(name)
 
 
 def _require_file_setting(name: str) -> None:
     if name not in STORE_SETTINGS:
         return
-    shown = "; `mgmtctl whoami` shows it" if name == "rbac_mode" else ""
     raise QuestionError(
         f"`{name}` lives in the store",
         why="it decides what is allowed, so no file and no variable sets it",
-        fix=f"this release has no command that changes it{shown}",
+        fix=f"mgmtctl security show {name}, mgmtctl security set {name} VALUE",
     )

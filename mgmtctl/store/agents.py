@@ -109,14 +109,31 @@ class AgentStore:
         )
         return joined.split(",") if joined else []
 
-    def counts(self, scope: Scope) -> dict[str, int]:
-        """How many agents of the scope each group has; groups without any are left out."""
-        found = agent_queries.source(scope)
-        members = "SELECT group_name, count(*) FROM memberships"
-        if not scope.is_everything:
-            inside = f"SELECT {found.identifier} FROM {found.counted} WHERE {found.condition.sql}"
-            members += f" WHERE agent_id IN ({inside})"
-        return dict(self._database.rows(f"{members} GROUP BY group_name", found.condition.parameters))
+    def counts(self, scope: Scope, within: Scope | None = None) -> dict[str, int]:
+        """How many agents of the scope, and `within` another one, each group has; groups without any are left out."""
+        parts = [part for part in (scope, within) if part is not None and not part.is_everything]
+        inside = [agent_queries.source(part) for part in parts]
+        condition = " AND ".join(
+            f"agent_id IN (SELECT {found.identifier} FROM {found.counted} WHERE {found.condition.sql})"
+            for found in inside
+        )
+        parameters = [value for found in inside for value in found.condition.parameters]
+        return dict(
+            self._database.rows(
+                f"SELECT group_name, count(*) FROM memberships WHERE {condition or '1'} GROUP BY group_name",
+                parameters,
+            )
+        )
+
+    def count_beyond(self, wide: Scope, narrow: Scope, readable: Scope) -> int:
+        """How many agents are in `wide` and not in `narrow`, of those that are `readable`."""
+        parts = [("", wide), (" INTERSECT ", readable), (" EXCEPT ", narrow)]
+        sql, parameters = "", list[object]()
+        for word, scope in parts:
+            found = agent_queries.source(scope)
+            sql += f"{word}SELECT {found.identifier} FROM {found.counted} WHERE {found.condition.sql}"
+            parameters += found.condition.parameters
+        return int(self._database.value(f"SELECT count(*) FROM ({sql})", parameters) or 0)
 
     def tally(self, selection: Scope | Sequence[str], now: float) -> list[tuple[str, str, int]]:
         """(status, group_config_status, how many) for these agents; what nobody has is left out."""

@@ -8,7 +8,7 @@ moment it begins. A clock that went back shortens a block or a window, never len
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from mgmtctl.store.database import Database
@@ -29,6 +29,21 @@ class Limits:
         return Limits(self.attempts * times, self.window, self.block)
 
 
+class Bucket(NamedTuple):
+    """Failed logins that count now: of a user (None: of names that nobody has), or of an address alone.
+
+    `until`: when they stop to count, or the block ends.
+    """
+
+    name: str
+    of_address: bool
+    user_id: int | None
+    address: str
+    failures: int
+    blocked: bool
+    until: int
+
+
 class LoginFailureStore:
     """The table login_failures. Times are whole seconds since 1970."""
 
@@ -39,6 +54,18 @@ class LoginFailureStore:
         """For how many more seconds the bucket is blocked; 0: it is not."""
         until = self._database.value("SELECT blocked_until FROM login_failures WHERE bucket = ?", (bucket,))
         return 0 if until is None else max(0, min(int(until) - now, limits.block))
+
+    def counted(self, limits: Limits, now: int) -> list[Bucket]:
+        """Every bucket that counts something now."""
+        rows = self._database.rows(
+            "SELECT bucket, failures, window_start, blocked_until FROM login_failures"
+            " WHERE failures > 0 ORDER BY bucket"
+        )
+        return [
+            _bucket(name, failures, start, until, limits)
+            for name, failures, start, until in rows
+            if not _is_over((failures, start, until), limits, now)
+        ]
 
     def count(self, bucket: str, limits: Limits, now: int) -> bool:
         """Count one attempt; False when the bucket has had all its attempts, and then nothing is counted."""
@@ -100,6 +127,14 @@ def user_bucket(user_id: int | None, address: str) -> str:
 def address_bucket(address: str) -> str:
     """The bucket of all logins from an address."""
     return f"address {address}"
+
+
+def _bucket(name: str, failures: int, start: int, until: int | None, limits: Limits) -> Bucket:
+    kind, _, rest = name.partition(" ")
+    user, _, address = rest.partition(" ") if kind == "user" else ("", "", rest)
+    number = int(user) if user.isdecimal() else None
+    ends = start + limits.window if until is None else until
+    return Bucket(name, kind != "user", number, address, failures, until is not None, ends)
 
 
 def _prefix(text: str) -> tuple[int, str]:

@@ -54,7 +54,7 @@ def test_a_setting_can_be_read_set_and_tried(admin: Cli, service_home: Path) -> 
         pytest.param(("get", "log_dri"), 2, "did you mean `log_dir`?", id="misspelt"),
         pytest.param(("get", "rbac_mode"), 2, "lives in the store", id="a setting of the store"),
         pytest.param(
-            ("set", "rbac_mode", "black"), 2, "this release has no command", id="set one of the store"
+            ("set", "rbac_mode", "black"), 2, "mgmtctl security set rbac_mode VALUE", id="one of the store"
         ),
         pytest.param(("set", "logs.format", "xml"), 7, "expected `plain`", id="a wrong value"),
         pytest.param(("set", "log_dir", "here"), 7, "expected an absolute path", id="a relative path"),

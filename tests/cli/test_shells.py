@@ -51,7 +51,7 @@ def program(made_service: tuple[Path, str], tmp_path_factory: pytest.TempPathFac
 
 # What is typed, and what is offered: all of it, in any order.
 OFFERS = [
-    pytest.param("mgmtctl who", ["whoami"], id="a word"),
+    pytest.param("mgmtctl whoa", ["whoami"], id="a word"),
     pytest.param(
         "mgmtctl agents ",
         ["list", "show", "create", "import", "set", "delete", "key", "add-group", "remove-group", "summary"],

@@ -9,7 +9,8 @@ import pytest
 from mgmtctl.domain.errors import ConflictError
 from mgmtctl.operations import policies, roles, users
 from mgmtctl.operations.context import Context
-from mgmtctl.operations.delegation import LOCKOUT, Access, administers
+from mgmtctl.operations.delegation import LOCKOUT, administers
+from mgmtctl.operations.standing import Access
 from tests.operations.access_world import acting, add_policy, add_role, add_user, deny, everything
 
 

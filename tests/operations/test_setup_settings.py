@@ -33,7 +33,9 @@ def test_one_folder_holds_everything_with_mgmtctl_home(tmp_path: Path) -> None:
     ]
     assert settings.revisions == tmp_path / "revisions"
     assert settings.user_file == tmp_path / "config.toml"
-    assert {value.origin for value in settings.values()} == {"MGMTCTL_HOME"}
+    origins = {value.name: value.origin for value in settings.values()}
+    assert origins.pop("logs.format") == "default"
+    assert set(origins.values()) == {"MGMTCTL_HOME"}
 
 
 def test_a_relative_home_is_what_the_shell_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +67,7 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
         {"name": "data_dir", "value": str(tmp_path), "origin": "MGMTCTL_HOME"},
         {"name": "shared_dir", "value": "/srv/shared", "origin": str(tmp_path / "config.toml")},
         {"name": "log_dir", "value": "/tmp/log", "origin": "MGMTCTL_LOG_DIR"},
-        {"name": "logs.format", "value": "plain", "origin": "MGMTCTL_HOME"},
+        {"name": "logs.format", "value": "plain", "origin": "default"},
     ]
 
 

@@ -1,0 +1,149 @@
+"""The impact of a change of access, readable: who, then what they gain or lose and on how much (80 columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mgmtctl.cli.text import folded
+from mgmtctl.domain.impact import Effect, Impact, Subject
+from mgmtctl.domain.resources import RESOURCELESS, Resource
+
+_MOST_NAMED = 5
+_MOST_ACTIONS = 8
+_HANG = 11
+_PLURALS = {"policy": "policies"}
+# What the things of a kind are called.
+_NOUNS = {
+    "agent:id": "agent",
+    "agent:group": "group",
+    "group:id": "group",
+    "node:id": "node",
+    "decoder:file": "decoder file",
+    "list:file": "list file",
+    "rule:file": "rule file",
+    "user:id": "user",
+    "role:id": "role",
+    "policy:id": "policy",
+    "rule:id": "rule",
+}
+# Whose permissions a subject's are, by its kind and by which contexts of a rule are meant.
+_WHO = {
+    ("role", None): "role",
+    ("user", None): "user",
+    ("rule", None): "contexts of rule",
+    ("rule", "before"): "contexts that satisfied rule",
+    ("rule", "after"): "contexts that will satisfy rule",
+}
+
+
+def lines(impact: Impact, width: int = 0) -> list[str]:
+    """The whole impact: each group of subjects with what it gains and loses, then how many sessions end.
+
+    No line is wider than `width`, if words allow it; 0: as long as they are.
+    """
+    found = []
+    for consequence in impact.consequences:
+        found.append((f"  {_subjects(consequence.subjects)}", 4))
+        alone = len(consequence.subjects) == 1 and consequence.subjects[0].kind != "rule"
+        for change, text in _effects(consequence.effects, impact.names):
+            verb = change if alone else change.removesuffix("s")
+            found.append((f"    {verb:5}  {text}", _HANG))
+    if not found:
+        who = "nobody" if impact.complete else "nobody that you may read"
+        found.append((f"  {who} gains or loses anything; {sessions(impact)}", 4))
+        return _folded(found, width)
+    if not impact.complete:
+        found.append(("  (as far as you may read users, roles, rules, groups and agents)", 4))
+    return _folded([*found, (f"  {sessions(impact)}", 4)], width)
+
+
+def _folded(found: Sequence[tuple[str, int]], width: int) -> list[str]:
+    """The lines, each with what its further ones are indented by, in lines that fit."""
+    return [part for line, hang in found for part in folded(line, width, hang).split("\n")]
+
+
+def sessions(impact: Impact) -> str:
+    """How many sessions end."""
+    if not impact.sessions:
+        return "no session ends"
+    return f"{impact.sessions} session{'s end' if impact.sessions > 1 else ' ends'}"
+
+
+def rows(impact: Impact) -> Iterator[dict[str, Any]]:
+    """A row for each thing that each subject gains or loses."""
+    for consequence in impact.consequences:
+        for subject in consequence.subjects:
+            for effect in consequence.effects:
+                record = effect.record()
+                yield {"who": _who(subject), "name": subject.name, **record}
+
+
+def _subjects(subjects: Sequence[Subject]) -> str:
+    by_kind: dict[str, list[str]] = {}
+    for subject in subjects:
+        name = subject.name if subject.by is None else f"{subject.name} brought by {subject.by}"
+        by_kind.setdefault(_who(subject), []).append(name)
+    return "; ".join(
+        f"{_plural(who, len(names))} {_some(names, _MOST_NAMED)}" for who, names in by_kind.items()
+    )
+
+
+def _who(subject: Subject) -> str:
+    return _WHO[subject.kind, subject.part]
+
+
+def _plural(words: str, count: int) -> str:
+    *before, last = words.split(" ")
+    return words if count == 1 else " ".join([*before, _PLURALS.get(last, f"{last}s")])
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    shown, more = names[:most], len(names) - most
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _effects(effects: Sequence[Effect], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The effects of the same actions in one text each."""
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for effect in effects:
+        alike.setdefault((effect.change, effect.actions), []).append(_where(effect, names))
+    for (change, actions), places in alike.items():
+        where = ", ".join(filter(None, places))
+        yield change, _some(actions, _MOST_ACTIONS) + (f"  on {where}" if where else "")
+
+
+def _where(effect: Effect, names: Mapping[str, str]) -> str:
+    """On what: every one, some by name, or a number of them with the groups they are in."""
+    if effect.kind == RESOURCELESS.kind:
+        return ""
+    noun = _NOUNS[effect.kind]
+    but = f" but {_listed(effect.excepted, names)}" if effect.excepted else ""
+    wide = [resource.kind for resource in effect.resources if resource.value == "*"]
+    if wide:
+        everyone = f"every {noun}" if effect.kind in wide else "agents in any group"
+        return f"{everyone}{but}{_now(effect.count)}"
+    listed = _listed(effect.resources, names) + but.replace(" but ", "; not ", 1)
+    if effect.count is None or _only_ids(effect):
+        exact = effect.count in (None, len(effect.resources))
+        return listed if exact else f"{listed}{_now(effect.count)}"
+    number = f"{effect.count} {_plural(noun, effect.count)}" if effect.count else f"no {noun} now"
+    return f"{number} ({listed})" if listed else number
+
+
+def _only_ids(effect: Effect) -> bool:
+    named = effect.resources
+    return bool(named) and all(r.kind != "agent:group" for r in named) and len(named) <= _MOST_NAMED
+
+
+def _now(count: int | None) -> str:
+    return "" if count is None else f" ({count or 'none'} now)"
+
+
+def _listed(resources: Sequence[Resource], names: Mapping[str, str]) -> str:
+    """Resources of one noun: groups first, each by name where it has one."""
+    by_noun: dict[str, list[str]] = {}
+    for resource in sorted(resources, key=lambda found: (found.kind != "agent:group", found.value)):
+        by_noun.setdefault(_NOUNS[resource.kind], []).append(names.get(str(resource), resource.value))
+    parts = [f"{_plural(noun, len(found))} {_some(found, _MOST_NAMED)}" for noun, found in by_noun.items()]
+    return ", ".join("any group" if part == "group *" else part for part in parts)
