@@ -11,15 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import timing
 from timing import RUNS, report, side_by_side
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -126,16 +125,7 @@ def in_process(settings: Settings) -> None:
         "resume by digest": lambda: login.resume(ctx, token, False),
         "resume by signature": lambda: login.resume(ctx, token, True),
     }
-    print(f"# in one process, medians of {RUNS}")
-    found: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(RUNS + 1):
-        for name, call in calls.items():
-            began = time.perf_counter()
-            call()
-            if turn:
-                found[name].append(time.perf_counter() - began)
-    for name, seconds in found.items():
-        print(f"{name:40} {statistics.median(seconds) * 1000:10.2f} ms")
+    timing.in_process(calls)
     ctx.store.close()
 
 

@@ -6,7 +6,7 @@ import os
 import statistics
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 RUNS = 11
 
@@ -36,3 +36,17 @@ def report(found: Mapping[str, Sequence[float]], base: str) -> None:
             f"{name:40} {median * 1000:10.1f} {min(seconds) * 1000:8.1f} {max(seconds) * 1000:8.1f} "
             f"{median / reference:7.2f}"
         )
+
+
+def in_process(calls: Mapping[str, Callable[[], object]], runs: int = RUNS) -> None:
+    """One line a call: the median of its milliseconds, `runs` times in turn after one warm-up."""
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(runs + 1):
+        for name, call in calls.items():
+            began = time.perf_counter()
+            call()
+            if turn:
+                found[name].append(time.perf_counter() - began)
+    print(f"# in one process, medians of {runs}")
+    for name, seconds in found.items():
+        print(f"{name:40} {statistics.median(seconds) * 1000:10.3f} ms")

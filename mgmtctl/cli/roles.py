@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mgmtctl.cli import single
+from mgmtctl.cli import held, single
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.exit_codes import PARTLY
 from mgmtctl.cli.options import NewName, PolicyRefs, RoleRef, RoleRefs, RuleRefs
@@ -17,6 +17,7 @@ noun = Noun("roles", "Roles, and the policies and rules they are linked to.")
 SOME = {PARTLY: "some failed (they are listed)"}
 COLUMNS = ("id", "name", "users", "rules", "policies")
 FIELDS = {"policies": list, "rules": list}
+Effective = typer.Option("--effective", help="Show what they allow, and who gets it.", show_default=False)
 NewNameOption = typer.Option("--name", metavar="NAME", help="The new name.", show_default=False)
 RecordFile = typer.Option(
     "-f",
@@ -37,13 +38,25 @@ def list_(session: CliSession) -> None:
     session.show(single.readable(session, roles.list_roles(session.context, query=session.query)))
 
 
-@noun.read("show", examples=["mgmtctl roles show readonly -o yaml"], columns=COLUMNS, exits=SOME)
-def show(session: CliSession, role: Annotated[list[str], RoleRefs]) -> None:
-    """Show roles with their policies, users and rules (as ids in JSON)."""
+@noun.read(
+    "show",
+    examples=["mgmtctl roles show readonly -o yaml", "mgmtctl roles show agents_admin --effective"],
+    columns=COLUMNS,
+    exits=SOME,
+)
+def show(
+    session: CliSession, role: Annotated[list[str], RoleRefs], effective: Annotated[bool, Effective] = False
+) -> None:
+    """Show roles with their policies, users and rules (as ids in JSON).
+
+    With --effective, all that each role allows by itself: on what, except what, by which policy; and who gets it.
+    """
     from mgmtctl.operations import roles
 
+    if effective:
+        return held.show_roles(session, session.refs(role))
     found = roles.list_roles(session.context, session.refs(role))
-    session.show(single.unwrapped(single.readable(session, found, _page), role))
+    return session.show(single.unwrapped(single.readable(session, found, _page), role))
 
 
 @noun.write("create", examples=["mgmtctl roles create web-team"])

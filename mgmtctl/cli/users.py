@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgmtctl.cli import single
+from mgmtctl.cli import held, single
 from mgmtctl.cli.commands import CliSession, Noun
-from mgmtctl.cli.exit_codes import PARTLY
-from mgmtctl.cli.new_password import new_password
+from mgmtctl.cli.exit_codes import NOT_FOUND, PARTLY
+from mgmtctl.cli.new_password import hand_over, new_password
 from mgmtctl.cli.options import NewName, PasswordFile, PasswordStdin, RoleRefs, UserRef, UserRefs
 from mgmtctl.cli.risks import AcceptRisk, accepted
 from mgmtctl.domain.errors import QuestionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mgmtctl.store.users import User
 
 noun = Noun("users", "Users, their roles and passwords.")
 
@@ -57,6 +62,32 @@ def show(session: CliSession, user: Annotated[list[str], UserRefs]) -> None:
     session.show(single.unwrapped(single.readable(session, found), user))
 
 
+@noun.list(
+    "permissions",
+    examples=[
+        "mgmtctl users permissions ann",
+        "mgmtctl users permissions ann --where action~security -o json",
+    ],
+    columns=held.COLUMNS,
+    exits={NOT_FOUND: "no such user"},
+)
+def permissions(session: CliSession, user: Annotated[str, UserRef]) -> None:
+    """List every action that a user may do after a login of his own: on what, except what, by which role and policy.
+
+    On a terminal what comes from the same policies stands together; JSON has each entry that allows or denies as
+    `because`. You may always ask about yourself.
+    """
+    from mgmtctl.operations import reach
+
+    found = reach.user_permissions(session.context, user, query=session.query)
+    if held.is_page(session):
+        session.output.page(held.page(found.affected))
+    else:
+        session.show(held.in_short(session, found))
+    for note in found.notes:
+        session.say(note)
+
+
 @noun.write(
     "create",
     examples=[
@@ -90,9 +121,10 @@ def create(
 
     context = session.context
     password = _password(session, password_file, password_stdin, generate)
-    user = users.create_user(context, name, password, role or (), allow_run_as)
+    show = _showing(session, password, generate)
+    user = users.create_user(context, name, password, role or (), allow_run_as, show)
     text = f"user `{user.name}` with id {user.id}"
-    _done(session, f"created {text}", f"would create {text}", user, password if generate else None)
+    session.done(f"created {text}", None if show else user, would=f"would create {text}")
 
 
 @noun.write("set", examples=["mgmtctl users set ann --name anna", "mgmtctl users set ann -f ann.json"])
@@ -198,6 +230,7 @@ def remove_role(
     "set-password",
     examples=[
         "mgmtctl users set-password ann",
+        "mgmtctl users set-password ann --generate",
         "mgmtctl users set-password ann --password-file new.password",
     ],
 )
@@ -208,14 +241,19 @@ def set_password(
     password_stdin: Annotated[bool, PasswordStdin] = False,
     generate: Annotated[bool, Generate] = False,
 ) -> None:
-    """Change the password of a user and end its sessions."""
+    """Change the password of a user and end its sessions.
+
+    A generated password is on stdout before anything is changed; when it cannot be written there, nothing is.
+    """
     from mgmtctl.operations import users
 
     context = session.context
     password = _password(session, password_file, password_stdin, generate)
-    changed = users.update_user(context, user, password=password)
+    show = _showing(session, password, generate)
+    changed = users.update_user(context, user, password=password, show=show)
     text = f"the password of user `{changed.value.name}`"
-    _done(session, f"changed {text}", f"would change {text}", changed, password if generate else None)
+    done = f"changed {text}{_ended(changed.sessions)}"
+    session.done(done, None if show else changed, would=f"would change {text}")
 
 
 @noun.write(
@@ -247,12 +285,14 @@ def _password(session: CliSession, file: Path | None, stdin: bool, generate: boo
     return new_password(session, file, stdin, generate)
 
 
-def _done(session: CliSession, text: str, would: str, user: Any, generated: str | None) -> None:
-    """Tell what was done, and the generated password: by itself on stdout, or in the record that was asked for."""
-    if generated is None or session.dry_run:
-        session.done(text, user, would=would)
-    elif session.output.asked is not None:
-        session.done(text, {**user.record(), "password": generated})
-    else:
-        session.done(text)
-        session.print(generated)
+def _showing(session: CliSession, password: str, generate: bool) -> Callable[[User], None] | None:
+    """What tells a generated password: by itself on stdout, or in the record that was asked for."""
+    if not generate or session.dry_run:
+        return None
+    return lambda user: hand_over(session, password, user.record())
+
+
+def _ended(sessions: int | None) -> str:
+    if sessions is None:
+        return ""
+    return f"; ended {sessions or 'no'} session{'' if sessions == 1 else 's'}"

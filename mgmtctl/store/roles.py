@@ -52,6 +52,16 @@ class RoleStore(NamedStore[Role]):
         marks = ",".join("?" * len(role_ids))
         return self._database.rows(f"{_GRANTS} WHERE r.id IN ({marks}){order}", tuple(role_ids))
 
+    def grants_naming(self, action: str) -> Iterable[tuple[int, str, int, str, str]]:
+        """As `grants`, of all roles; policies that do not name the action are left out, some of them at least."""
+        condition = f"{_GRANTS} WHERE instr(p.blocks, ?) > 0 ORDER BY r.id, l.position"
+        return self._database.rows(condition, (f'"{action}"',))
+
+    def led_to(self) -> dict[int, frozenset[int]]:
+        """The ids of the roles that each rule leads to, by the id of the rule."""
+        found = self._links("SELECT rule_id, role_id FROM role_rules ORDER BY rule_id")
+        return {rule_id: frozenset(roles) for rule_id, roles in found.items()}
+
     def policies_of(self, role_id: int) -> tuple[int, ...]:
         """The ids of the role's policies, in link order."""
         return self._ids("SELECT policy_id FROM role_policies WHERE role_id = ? ORDER BY position", role_id)
@@ -119,6 +129,6 @@ class RoleStore(NamedStore[Role]):
 
     def _links(self, sql: str) -> dict[int, tuple[int, ...]]:
         found: dict[int, tuple[int, ...]] = {}
-        for role_id, other in self._database.rows(sql):
-            found[role_id] = (*found.get(role_id, ()), other)
+        for one, other in self._database.rows(sql):
+            found[one] = (*found.get(one, ()), other)
         return found
