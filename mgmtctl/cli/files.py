@@ -9,6 +9,8 @@ import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.options import GroupFile, GroupName
+from mgmtctl.cli.sarif import SARIF, set_form, write_sarif
+from mgmtctl.cli.sarif import Form as OutputForm
 
 if TYPE_CHECKING:
     from mgmtctl.domain.findings import Finding
@@ -106,6 +108,7 @@ def validate(
     session: CliSession,
     target: Annotated[str, ToValidate],
     form: Annotated[str | None, Form] = None,
+    output: Annotated[str | None, OutputForm] = None,
 ) -> None:
     """Check the files of a group as they are on disk, or a file anywhere.
 
@@ -114,8 +117,12 @@ def validate(
     """
     from mgmtctl.domain.findings import blocks
 
+    set_form(session, output)
     findings = _findings(session, target, form)
-    session.show(findings)
+    if output == SARIF:
+        write_sarif(findings)
+    else:
+        session.show(findings)
     if not findings:
         session.say(f"{target}: no findings")
     if blocks(findings):
