@@ -1,4 +1,4 @@
-"""`mgmtctl run-as`: log in on behalf of somebody, by an authorization context."""
+"""`mgmtctl run-as`: log in on behalf of somebody, by an authorization context, or see why that does not work."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.credentials import PrintToken, credentials, keep, summary
-from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NOT_FOUND, REFUSED, UNAUTHENTICATED
-from mgmtctl.cli.options import PasswordFile, PasswordStdin, UserOption
+from mgmtctl.cli.exit_codes import CONFIGURATION, DENIED, NO, NOT_FOUND, REFUSED, UNAUTHENTICATED
+from mgmtctl.cli.options import ContextFile, PasswordFile, PasswordStdin, UserOption, Wrap
 from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
@@ -21,21 +21,15 @@ if TYPE_CHECKING:
 
 ROOT = Noun("", "")
 
-ContextFile = typer.Option(
-    "--context-file",
-    metavar="PATH",
-    help="The authorization context, a JSON object; `-` is stdin.",
-    show_default=False,
-)
-Wrap = typer.Option(
-    "--wrap",
-    metavar="NAME",
-    help="The file is a raw account document: put it under `auth` of a context of this name.",
-    show_default=False,
-)
 Explain = typer.Option(
     "--explain",
     help="Show rule by rule what was true, where, and which roles came of it; store no session.",
+    show_default=False,
+)
+Doctor = typer.Option(
+    "--doctor",
+    metavar="USER",
+    help="Log nobody in: say where the chain from this user to rights is broken, and what mends it.",
     show_default=False,
 )
 CommandLine = typer.Argument(
@@ -51,9 +45,12 @@ CommandLine = typer.Argument(
         "mgmtctl run-as -u wui --context-file context.json",
         "mgmtctl run-as -u wui --context-file account.json --wrap portal --explain",
         "mgmtctl run-as -u wui --context-file context.json -- agents list",
+        "mgmtctl run-as --doctor wui",
     ],
+    columns=("link", "ok", "why", "fix"),
     exits={
         0: "done; with a COMMAND every code is that of the command",
+        NO: "--doctor found a broken link",
         UNAUTHENTICATED: "wrong user name or password",
         NOT_FOUND: None,
         DENIED: "the user may not use contexts, or logins are blocked",
@@ -63,13 +60,14 @@ CommandLine = typer.Argument(
 )
 def run_as(
     session: CliSession,
-    context_file: Annotated[str, ContextFile],
+    context_file: Annotated[str | None, ContextFile] = None,
     user: Annotated[str | None, UserOption] = None,
     password_file: Annotated[Path | None, PasswordFile] = None,
     password_stdin: Annotated[bool, PasswordStdin] = False,
     wrap: Annotated[str | None, Wrap] = None,
     explain: Annotated[bool, Explain] = False,
     print_token: Annotated[bool, PrintToken] = False,
+    doctor: Annotated[str | None, Doctor] = None,
     command: Annotated[list[str] | None, CommandLine] = None,
 ) -> None:
     """Log in on behalf of somebody: the session has the roles of the rules that are true for the context.
@@ -78,11 +76,23 @@ def run_as(
     command, that one command line runs under the session, in this process, and no session is stored. An explanation
     shows the rules that the stored session may read, or without one the new session.
 
+    --doctor walks the chain user, password, right to contexts, rules, roles, policies, rights as far as you may read
+    it, with --context-file for that context, and stops at the first broken link. It logs nobody in.
+
     The web interface's user `wui` may use contexts, but has no password until `mgmtctl users set-password wui`.
     """
     from mgmtctl.cli.documents import read_context
     from mgmtctl.operations import login as operations
 
+    if doctor is not None:
+        alone = (
+            user is None
+            and password_file is None
+            and not (password_stdin or explain or print_token or command)
+        )
+        return _diagnose(session, doctor, context_file, wrap, alone=alone)
+    if context_file is None:
+        raise QuestionError("`--context-file` is missing", fix="--context-file PATH, or --doctor USER")
     if context_file == "-" and password_stdin:
         raise QuestionError("context and password cannot both come from stdin", fix="--password-file")
     if command and command[0] in _OUTSIDE:
@@ -100,6 +110,25 @@ def run_as(
     elif not explain:
         keep(session, given, print_token)
         session.done(summary(given), None if print_token else given)
+    return None
+
+
+def _diagnose(
+    session: CliSession, user: str, context_file: str | None, wrap: str | None, *, alone: bool
+) -> None:
+    import shlex
+
+    from mgmtctl.cli import run_as_doctor
+    from mgmtctl.cli.documents import read_context
+
+    if not alone:
+        raise QuestionError("--doctor logs nobody in", fix="beside it only --context-file and --wrap")
+    if wrap is not None and context_file is None:
+        raise QuestionError("`--wrap` needs `--context-file`")
+    if context_file is None:
+        return run_as_doctor.show(session, user, None)
+    named = shlex.join(["--context-file", context_file, *(["--wrap", wrap] if wrap is not None else [])])
+    return run_as_doctor.show(session, user, read_context(session, context_file, wrap), named)
 
 
 # What works without a session, or changes the stored one: it would not run under the context's rights (D 1).
@@ -145,10 +174,7 @@ def _reader(session: CliSession, ctx: Context, given: Login) -> Context:
 
 
 def _verdict_lines(verdict: RuleVerdict) -> list[str]:
-    came = f" -> {', '.join(verdict.roles)}" if verdict.verdict == "true" and verdict.roles else ""
-    why = f": {verdict.why}" if verdict.why else ""
-    trace = verdict.trace.lines() if verdict.trace is not None else []
-    return [
-        f"rule {verdict.rule_id} {verdict.rule}  {verdict.verdict}{came}{why}",
-        *(f"  {line}" for line in trace),
-    ]
+    from mgmtctl.cli.verdicts import tree
+
+    title = f"rule {verdict.rule_id} {verdict.rule}"
+    return tree(title, verdict.verdict, verdict.trace, verdict.roles, verdict.why or "")

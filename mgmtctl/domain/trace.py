@@ -26,6 +26,7 @@ EXPLAIN_STEPS = 4 * RULE_STEPS
 _MAX_PATHS = 8
 _MAX_DEPTH = 64  # levels of a context in which places are named
 _MAX_INDENT = 32
+_NEAREST = "nearest: "
 _WORDS = {True: "true", False: "false", None: "undecided"}
 
 
@@ -56,19 +57,42 @@ class Node:
             found["expressions"] = [child.record() for child in self.children]
         return found
 
-    def lines(self, level: int = 0) -> Iterator[str]:
-        """The node and what is below it, each line at most 80 characters."""
+    def lines(self, level: int = 0, width: int = WIDTH) -> Iterator[str]:
+        """The node and what is below it, in lines of at most `width` characters; its detail beside it if that fits."""
         indent = min(2 * level, _MAX_INDENT)
-        wanted = "" if self.wanted is None else f" {_plain(self.wanted)}"
-        yield f"{_WORDS[self.verdict]:<10}{' ' * indent}{cut(self.operator + wanted, WIDTH - 13 - indent)}"
-        yield from _wrapped(self._detail(), indent + 12)
+        head, *rest = self._heads(width - 13 - indent)
+        detail = self._detail()
+        beside = detail and not rest and len(head) + len(detail) + indent + 12 <= width
+        yield f"{_WORDS[self.verdict]:<10}{' ' * indent}{head}{f'  {detail}' if beside else ''}"
+        yield from (f"{'':10}{' ' * indent}{line}" for line in rest)
+        if not beside:
+            yield from _wrapped(detail, indent + 12, width)
         for child in self.children:
-            yield from child.lines(level + 1)
+            yield from child.lines(level + 1, width)
+
+    def because(self) -> str:
+        """What decided, in one line: of each search that settled the verdict, where it was satisfied or what it met."""
+        if not self.children:
+            return self._detail().removeprefix(_NEAREST)
+        decisive = self.operator == "OR"
+        settling = [child for child in self.children if self.operator == "NOT" or child.verdict is decisive]
+        told = settling[:1] or self.children  # nothing settled it: all of them together did
+        return ", and ".join(child.because() for child in told)
+
+    def _heads(self, width: int) -> Iterator[str]:
+        """The operator with what it asks for: on one line, or each condition on its own."""
+        asked = list(_asked(self.wanted)) if isinstance(self.wanted, dict) else []
+        whole = f"{self.operator} {', '.join(asked)}".rstrip()
+        if len(whole) <= width or not asked:
+            yield cut(whole, width)
+            return
+        yield cut(f"{self.operator} {asked[0]}", width)
+        yield from (cut(f"{' ' * len(self.operator)} {condition}", width) for condition in asked[1:])
 
     def _detail(self) -> str:
         if self.paths:
             return f"at {', '.join(self.paths)}"
-        return f"nearest: {self.nearest}" if self.nearest else self.note
+        return f"{_NEAREST}{self.nearest}" if self.nearest else self.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +111,16 @@ class Trace:
         found["expressions"] = [node.record() for node in self.expressions]
         return found
 
-    def lines(self) -> list[str]:
-        """A readable tree, each line at most 80 characters."""
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """A readable tree, each line at most `width` characters."""
         several = len(self.expressions) != 1
         found: list[str] = []
         if self.verdict is None:
-            found += [f"{_WORDS[None]:<10}rule, so it grants nothing", *_wrapped(self.reason, 12)]
+            found += [f"{_WORDS[None]:<10}rule, so it grants nothing", *_wrapped(self.reason, 12, width)]
         elif several:
             found.append(f"{_WORDS[self.verdict]:<10}any of {len(self.expressions)} expressions")
         level = 1 if found else 0
-        return found + [line for node in self.expressions for line in node.lines(level)]
+        return found + [line for node in self.expressions for line in node.lines(level, width)]
 
 
 def explain(rules: Sequence[object], index: ContextIndex) -> Trace:
@@ -291,6 +315,22 @@ def _objects(document: object) -> Iterator[tuple[str, object]]:
             rest.extend(inner)
 
 
+def _asked(wanted: dict[str, Any]) -> Iterator[str]:
+    """The conditions of a search, readable: `auth.team = "web"`, `auth.level = 2`."""
+    rest = [(join(key), item) for key, item in reversed(wanted.items())]
+    for _ in range(_MAX_PATHS):
+        if not rest:
+            return
+        path, item = rest.pop()
+        while isinstance(item, dict) and item:
+            (key, inner), *others = item.items()
+            rest.extend((join(other, path), value) for other, value in reversed(others))
+            path, item = join(key, path), inner
+        yield f"{path} = {cut(item if is_pattern(item) else _plain(item))}"
+    if rest:
+        yield "..."
+
+
 def _said(value: object) -> str:
     if isinstance(value, (dict, list)):
         return f"`{cut(_plain(value))}`"
@@ -304,8 +344,8 @@ def _plain(value: object) -> str:
         return "..."
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
+def _wrapped(text: str, indent: int, width: int) -> list[str]:
     from textwrap import wrap
 
     blank = " " * indent
-    return wrap(text, WIDTH, initial_indent=blank, subsequent_indent=blank + "  ")
+    return wrap(text, width, initial_indent=blank, subsequent_indent=blank + "  ")

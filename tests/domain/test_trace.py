@@ -118,21 +118,64 @@ def test_a_tree_is_read_from_top_to_bottom() -> None:
     ]
     assert explain(rule, ContextIndex(CONTEXT)).lines() == [
         "false     AND",
-        'true        MATCH {"name": "corp"}',
-        "              at $.name",
+        'true        MATCH name = "corp"  at $.name',
         "true        NOT",
-        """false         FIND {"role": "r'admin'"}""",
+        "false         FIND role = r'admin'",
         "                nearest: $.auth.role = `administrator`, of which the pattern",
         "                  matched only a part",
-        'false       FIND {"age": 43}',
-        "              nearest: $.auth.age = `42`",
+        "false       FIND age = 43  nearest: $.auth.age = `42`",
     ]
+
+
+def test_conditions_that_do_not_fit_have_lines_of_their_own() -> None:
+    wanted = {
+        "auth": {"role": "administrator", "office": ["20", "30"], "team": {"lead": "r'x[0-9]'"}},
+        "name": "no",
+    }
+    assert explain([{"MATCH": wanted}], ContextIndex(CONTEXT)).lines() == [
+        'false     MATCH auth.role = "administrator"',
+        '                auth.office = ["20", "30"]',
+        "                auth.team.lead = r'x[0-9]'",
+        '                name = "no"',
+        "            nearest: $.name = `corp`",
+    ]
+
+
+def test_a_search_with_many_conditions_shows_the_first_ones() -> None:
+    rule = [{"FIND": {f"key_{number}": "v" * 30 for number in range(50)}}]
+    lines = explain(rule, ContextIndex(CONTEXT)).lines()
+    assert [line.split()[0] for line in lines[-3:]] == ["key_7", "...", "no"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "because"),
+    [
+        pytest.param({"FIND": {"office": "21"}}, "at $.auth.office[1]", id="true"),
+        pytest.param({"FIND": {"age": 43}}, "$.auth.age = `42`", id="false"),
+        pytest.param({"NOT": {"FIND": {"age": 42}}}, "at $.auth.age", id="what must not be there"),
+        pytest.param(
+            {"AND": [{"FIND": {"age": 42}}, {"FIND": {"age": 43}}]},
+            "$.auth.age = `42`",
+            id="the false one of AND",
+        ),
+        pytest.param(
+            {"AND": [{"FIND": {"age": 42}}, {"MATCH": {"name": "corp"}}]},
+            "at $.auth.age, and at $.name",
+            id="all of AND",
+        ),
+        pytest.param(
+            {"OR": [{"FIND": {"age": 43}}, {"MATCH": {"name": "corp"}}]}, "at $.name", id="the true one of OR"
+        ),
+    ],
+)
+def test_what_decided_is_said_in_one_line(expression: dict[str, Any], because: str) -> None:
+    assert explain([expression], ContextIndex(CONTEXT)).expressions[0].because() == because
 
 
 def test_several_expressions_stand_under_the_rule() -> None:
     lines = explain([{"FIND": {"age": 43}}, {"FIND": {"age": 42}}], ContextIndex(CONTEXT)).lines()
     assert lines[0] == "true      any of 2 expressions"
-    assert lines[1] == 'false       FIND {"age": 43}'
+    assert lines[1] == "false       FIND age = 43  nearest: $.auth.age = `42`"
 
 
 def test_the_record_is_the_tree() -> None:
