@@ -3,7 +3,7 @@
 _mgmtctl_at() { # path: what can follow it
     case "$1" in
     '')
-        words='init recover demo config completion help login run-as logout whoami users roles policies rules actions can-i agents groups files sync log'
+        words='init recover demo config completion help login run-as logout whoami sessions users roles policies rules security actions can-i who-can agents groups files sync log'
         flags='--help -h --version -V'
         takes=''
         arguments='' ;;
@@ -36,12 +36,12 @@ _mgmtctl_at() { # path: what can follow it
         words=''
         flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
-        arguments='-|!' ;;
+        arguments='settings|!' ;;
     'config set')
         words=''
         flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
-        arguments='-|-|!' ;;
+        arguments='settings|-|!' ;;
     'config path')
         words=''
         flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
@@ -84,8 +84,8 @@ _mgmtctl_at() { # path: what can follow it
         arguments='!' ;;
     'run-as')
         words=''
-        flags='--context-file -u --user --password-file --password-stdin --wrap --explain --print-token --select -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--context-file:/| -u:users| --user:users| --password-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--context-file -u --user --password-file --password-stdin --wrap --explain --print-token --doctor --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--context-file:/| -u:users| --user:users| --password-file:/| --wrap:-| --doctor:users| --select:=link ok why fix| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='-' ;;
     'logout')
         words=''
@@ -97,8 +97,23 @@ _mgmtctl_at() { # path: what can follow it
         flags='--permissions --check --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
+    'sessions')
+        words='list revoke'
+        flags='--help -h'
+        takes=''
+        arguments='' ;;
+    'sessions list')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=id user context_id context_name roles expires current| --limit:-| --select:=id user context_id context_name roles expires current| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'sessions revoke')
+        words=''
+        flags='--user --context-id --session --all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--user:users| --context-id:-| --session:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
     'users')
-        words='list show create set edit delete add-role remove-role set-password allow-run-as'
+        words='list show permissions create set edit delete add-role remove-role set-password allow-run-as'
         flags='--help -h'
         takes=''
         arguments='' ;;
@@ -112,6 +127,11 @@ _mgmtctl_at() { # path: what can follow it
         flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:=id username allow_run_as roles| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='users' ;;
+    'users permissions')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=action resources except by| --limit:-| --select:=action resources except by| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='users|!' ;;
     'users create')
         words=''
         flags='--role --allow-run-as --password-file --password-stdin --generate -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
@@ -164,7 +184,7 @@ _mgmtctl_at() { # path: what can follow it
         arguments='!' ;;
     'roles show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        flags='--effective --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--select:=id name users rules policies| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles' ;;
     'roles create')
@@ -208,7 +228,7 @@ _mgmtctl_at() { # path: what can follow it
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='roles|rules' ;;
     'policies')
-        words='list show create set edit delete'
+        words='list show create set add-entry remove-entry edit delete lint matrix impact test'
         flags='--help -h'
         takes=''
         arguments='' ;;
@@ -232,6 +252,16 @@ _mgmtctl_at() { # path: what can follow it
         flags='--name -f --file --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--name:-| -f:/| --file:/| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies|!' ;;
+    'policies add-entry')
+        words=''
+        flags='--allow --deny --on --block --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--allow:-| --deny:-| --on:-| --block:-| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies|!' ;;
+    'policies remove-entry')
+        words=''
+        flags='--allow --deny --on --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--allow:-| --deny:-| --on:-| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies|!' ;;
     'policies edit')
         words=''
         flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
@@ -242,8 +272,28 @@ _mgmtctl_at() { # path: what can follow it
         flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='policies' ;;
+    'policies lint')
+        words=''
+        flags='--exit-zero --explain -o --output --select --no-headers --color -q --quiet --debug -h --help'
+        takes='--explain:-| -o:=table wide json ndjson yaml csv tsv id value sarif| --output:=table wide json ndjson yaml csv tsv id value sarif| --select:-| --color:=auto always never|'
+        arguments='policies+' ;;
+    'policies matrix')
+        words=''
+        flags='--role --user --by --group --every --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--role:roles| --user:users| --by:=resource group| --group:groups| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'policies impact')
+        words=''
+        flags='-f --file --role --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='-f:/| --file:/| --role:roles| --select:=who name change actions resources except count| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='policies|!' ;;
+    'policies test')
+        words=''
+        flags='--junit --coverage --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--junit:/| --select:=path line passed case mode expected got| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='/' ;;
     'rules')
-        words='list show create set edit delete'
+        words='list show create set edit delete lint explain suggest test'
         flags='--help -h'
         takes=''
         arguments='' ;;
@@ -277,6 +327,61 @@ _mgmtctl_at() { # path: what can follow it
         flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='rules' ;;
+    'rules lint')
+        words=''
+        flags='--exit-zero --explain -o --output --select --no-headers --color -q --quiet --debug -h --help'
+        takes='--explain:-| -o:=table wide json ndjson yaml csv tsv id value sarif| --output:=table wide json ndjson yaml csv tsv id value sarif| --select:-| --color:=auto always never|'
+        arguments='rules+' ;;
+    'rules explain')
+        words=''
+        flags='--context-file --wrap --as --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--context-file:/| --wrap:-| --as:users| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='rules+|!' ;;
+    'rules suggest')
+        words=''
+        flags='--from --not-like --wrap --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--from:/| --not-like:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'rules test')
+        words=''
+        flags='--junit --coverage --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--junit:/| --select:=path line passed case expected got| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='/' ;;
+    'security')
+        words='show set rotate-key login-limit'
+        flags='--help -h'
+        takes=''
+        arguments='' ;;
+    'security login-limit')
+        words='show lift'
+        flags='--help -h'
+        takes=''
+        arguments='' ;;
+    'security show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=name value default meaning| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='store-settings' ;;
+    'security set')
+        words=''
+        flags='--accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='store-settings|-|!' ;;
+    'security rotate-key')
+        words=''
+        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'security login-limit show')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=who user address failures limit blocked until| --limit:-| --select:=who user address failures limit blocked until| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'security login-limit lift')
+        words=''
+        flags='-u --user --address --all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='-u:users| --user:users| --address:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
     'actions')
         words='list show resources'
         flags='--help -h'
@@ -301,6 +406,11 @@ _mgmtctl_at() { # path: what can follow it
         words=''
         flags='--as --role --context-file --wrap --explain --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--as:users| --role:roles| --context-file:/| --wrap:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='actions|resources|!' ;;
+    'who-can')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=user via role policy block on| --limit:-| --select:=user via role policy block on| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='actions|resources|!' ;;
     'agents')
         words='list show create import set delete summary key add-group remove-group'
@@ -424,8 +534,8 @@ _mgmtctl_at() { # path: what can follow it
         arguments='files|!' ;;
     'files validate')
         words=''
-        flags='--as --select -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--as:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--as -o --output --select --no-headers --color -q --quiet --debug -h --help'
+        takes='--as:-| -o:=table wide json ndjson yaml csv tsv id value sarif| --output:=table wide json ndjson yaml csv tsv id value sarif| --select:-| --color:=auto always never|'
         arguments='files+|!' ;;
     'sync')
         words='run status explain plan'
@@ -453,14 +563,19 @@ _mgmtctl_at() { # path: what can follow it
         takes='--group:groups| --select:=id name group summary| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'log')
-        words='list tail'
+        words='list show tail'
         flags='--help -h'
         takes=''
         arguments='' ;;
     'log list')
         words=''
-        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--where:-| --search:-| --sort:=timestamp user status_code uri| --limit:-| --select:=timestamp user status_code uri| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--context --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--context:-| --where:-| --search:-| --sort:=timestamp user status_code uri| --limit:-| --select:=timestamp user status_code uri| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='!' ;;
+    'log show')
+        words=''
+        flags='--context --context-file --wrap --lines --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--context:-| --context-file:/| --wrap:-| --lines:-| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'log tail')
         words=''

@@ -54,12 +54,27 @@ TREE: dict[str, Branch] = {
     "run-as": Branch("run_as", "Log in on behalf of somebody, by an authorization context.", _SESSION),
     "logout": Branch("logout", "End this session, or every session of the user.", _SESSION),
     "whoami": Branch("whoami", "Show who is logged in, with which roles and rights.", _SESSION),
+    "sessions": Branch("sessions", "Sessions that live, and ending them.", _SESSION),
     "users": Branch("users", "Users, their roles and passwords.", _ACCESS),
     "roles": Branch("roles", "Roles, and the policies and rules they are linked to.", _ACCESS),
-    "policies": Branch("policies", "Policies: which actions on which resources.", _ACCESS),
-    "rules": Branch("rules", "Rules that map authorization contexts to roles.", _ACCESS),
+    "policies": Branch(
+        "policies",
+        "Policies: which actions on which resources.",
+        _ACCESS,
+        ("lint_policies", "matrix", "impact", "policy_tests"),
+    ),
+    "rules": Branch(
+        "rules",
+        "Rules that map authorization contexts to roles.",
+        _ACCESS,
+        ("lint_rules", "rule_examples", "rule_tests"),
+    ),
+    "security": Branch(
+        "security", "Settings that decide what is allowed, the key, and login limits.", _ACCESS
+    ),
     "actions": Branch("actions", "The actions there are, and what they apply to.", _ACCESS),
     "can-i": Branch("can_i", "Ask whether an action is allowed, and why.", _ACCESS),
+    "who-can": Branch("who_can", "Ask who may do an action, and by what.", _ACCESS),
     "agents": Branch("agents", "Agents and the groups they are in.", _FLEET),
     "groups": Branch("groups", "Groups of agents.", _FLEET),
     "files": Branch("files", "The shared files of a group, agent.conf among them.", _FLEET),
@@ -86,7 +101,7 @@ def commands_of(word: str) -> list[Command]:
     """Every command below a word of the tree."""
     noun = noun_of(word)
     if noun is not None:
-        return list(noun.commands.values())
+        return [command for part in noun.nouns() for command in part.commands.values()]
     module = importlib.import_module(f"mgmtctl.cli.{TREE[word].module}")
     return [module.ROOT.commands[word]]
 

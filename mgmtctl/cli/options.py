@@ -99,7 +99,13 @@ VALUES: dict[str, str | tuple[str, ...]] = {
     "GROUP[/FILE]|PATH": "files+",
     "RESOURCE": "resources",
     "SETTING": "settings",
+    "STORE_SETTING": "store-settings",
     "FORMAT": FORMATS,
+    "AXIS": ("resource", "group"),
+    "FORMAT|sarif": (*FORMATS, "sarif"),
+    "[POLICY|FILE]": "policies+",
+    "[RULE|FILE]": "rules+",
+    "RULE|FILE": "rules+",
     "WHEN": COLORS,
     "WHAT": ("fail", "skip"),
     "TOPIC": "topics",
@@ -140,4 +146,16 @@ PasswordFile = typer.Option(
     show_default=False,
 )
 PasswordStdin = typer.Option("--password-stdin", help="Read the password from stdin.", show_default=False)
+ContextFile = typer.Option(
+    "--context-file",
+    metavar="FILE",
+    help="The authorization context, a JSON object; `-` is stdin.",
+    show_default=False,
+)
+Wrap = typer.Option(
+    "--wrap",
+    metavar="NAME",
+    help="The file is a raw account document: put it under `auth` of a context of this name.",
+    show_default=False,
+)
 UserOption = typer.Option("-u", "--user", metavar="USER", help="Name of the user.", show_default=False)

@@ -83,6 +83,8 @@ TOPICS: dict[str, Topic] = {
             "= != < > ~ (contains). Letter case does not matter. A value with blanks or ;,() stands in double quotes. "
             "`null` is the absent value. Dates are 2026-01-31, 2026-01-31T12:00:00Z or an age: 7d.",
             "  mgmtctl agents list --where 'status=active;(group=web,group=db)' --sort -id",
+            "A dry run of a change of access says on stderr who gains and who loses what; with -o json or yaml stdout "
+            'is then {"result": ..., "impact": ...}, where `result` is what a real run prints.',
             "With -o json an error is one JSON object on stderr.",
         ),
     ),
@@ -106,6 +108,19 @@ TOPICS: dict[str, Topic] = {
             '           {"FIND": {"department": "operations"}}]}',
             "A context login (`mgmtctl run-as`) grants every role that is linked to a true rule, and nothing else. "
             "`mgmtctl run-as --explain` shows rule by rule what was true, and where.",
+            "One rule node by node, a draft from examples, what looks wrong, what must hold, the first broken link:",
+            "  mgmtctl rules explain web_people --context-file one.json\n"
+            "  mgmtctl rules suggest --from one.json --not-like other.json\n"
+            "  mgmtctl rules lint ./rules.yaml\n"
+            "  mgmtctl rules test cases.yml --coverage\n"
+            "  mgmtctl run-as --doctor wui",
+            "A table of cases is YAML: each case is a context and the rules or the roles that are expected of it. "
+            "Rules stand in the table itself, or are those of the service.",
+            "  rules:\n"
+            "    web: {FIND: {backend_roles: \"r'web-.*'\"}}\n"
+            "  cases:\n"
+            "    - {context_file: one.json, rules: [web]}\n"
+            "    - {context: {name: x, auth: {}}, rules: []}",
         ),
     ),
     "policies": Topic(
@@ -119,8 +134,16 @@ TOPICS: dict[str, Topic] = {
             "Any deny wins over any allow; where no policy speaks the mode decides: `white` refuses, `black` permits. "
             "The order of roles, policies and blocks never matters. A session without any role is refused everything.",
             "  mgmtctl policies create web_read --allow agent:read,group:read \\\n"
-            "      --on agent:group:web,group:id:web\n"
-            "  mgmtctl can-i agent:restart agent:id:004 --explain",
+            "      --on agent:group:web,group:id:web",
+            "Why, who, all of it as a list and as a grid, who gains and who loses, what looks wrong, what must hold:",
+            "  mgmtctl can-i agent:restart agent:id:004 --as ann --explain\n"
+            "  mgmtctl who-can agent:restart agent:id:004\n"
+            "  mgmtctl users permissions ann\n"
+            "  mgmtctl policies matrix --user ann --by group\n"
+            "  mgmtctl policies impact -f web.yaml web_read\n"
+            "  mgmtctl roles add-policy web web_read -n\n"
+            "  mgmtctl policies lint\n"
+            "  mgmtctl policies test cases.yml",
             "Nobody can give what he does not hold: a change of users, roles, policies or rules that would give "
             "anybody a right the caller lacks is refused with that right.",
         ),

@@ -26,10 +26,17 @@ PASSWORDS = ("admin.password", "ci.password", "new.password", "portal.password",
 FILES = {
     "account.json": '{"user_name": "ada", "backend_roles": ["web-operators"]}',
     "context.json": '{"name": "ada", "auth": {"groups": ["web"]}}',
+    "one.json": '{"name": "ada", "auth": {"groups": ["web", "ops"]}}',
+    "other.json": '{"name": "bob", "auth": {"groups": ["web"]}}',
+    "visitor.json": '{"user_name": "eve", "backend_roles": []}',
     "ann.json": '{"allow_run_as": false}',
     "web-team.json": '{"policies": ["agents_read"]}',
     "web-team.yaml": "actions: [agent:read]\nresources: [agent:group:web]\neffect: allow\n",
+    "new-web.yaml": "actions: [agent:read]\nresources: [agent:group:db]\neffect: allow\n",
     "staff.json": '{"FIND": {"groups": "web"}}',
+    "access.yml": "cases:\n- {user: ann, action: agent:restart, resource: agent:id:web-1, expected: allow}\n",
+    "team.yml": "cases:\n- {role: readonly, action: agent:restart, resource: 'agent:id:*', expected: deny}\n",
+    "staff.yml": "rules: {staff: {FIND: {groups: web}}}\ncases: [{context_file: context.json, rules: [staff]}]\n",
     "fleet.csv": "name,groups\nnew-1,web\n",
     "fleet.ndjson": '{"name": "new-1", "groups": "web"}\n',
     "agent.conf": "<agent_config></agent_config>\n",
@@ -41,8 +48,10 @@ WORLD = (
     *(f"users create {name} --password-file portal.password" for name in ("ann", "bob", "portal")),
     "users add-role ann agents_admin",
     "users set-password wui --password-file wui.password",
+    "run-as -u wui --password-file wui.password --context-file context.json -- whoami",
     *(f"roles create {name}" for name in ("web-team", "team-101", "team-102")),
     *(f"policies create {name} --allow group:read --on group:id:db" for name in ("web-files", "web-team")),
+    "policies add-entry web-files --allow agent:read --on agent:id:1",
     *(f"rules create {name} -f staff.json" for name in ("staff-of-web", "rule-101")),
     "files put web/agent.conf agent.conf",
     "files put web/old.txt rules.txt",
@@ -67,12 +76,15 @@ TURNED = (
     (" delete ", " --yes"),
     (" rm ", " --yes"),
     ("logout --all", " --yes"),
+    ("security set rbac_mode black", " --yes"),
 )
 NEEDS_A_TERMINAL = (" edit ",)
 NEVER_ENDS = ("log tail -f",)
 NEEDS_NO_SERVICE = ("mgmtctl init",)
 # Nobody has synced, and no rule is true for the account.
 ANSWERS_NO = {
+    "mgmtctl policies lint": 1,
+    "mgmtctl rules explain staff-of-web --context-file context.json --as portal": 1,
     "mgmtctl sync status --exit-code": 1,
     "mgmtctl can-i agent:read agent:id:001 --context-file account.json --wrap portal": 1,
 }

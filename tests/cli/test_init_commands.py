@@ -39,7 +39,7 @@ def test_init_says_what_it_made_and_what_comes_next(cli: Cli, home: Path, tmp_pa
         ("init", ["0", "2", "7", "9", "78"]),
         ("recover", ["0", "2", "7", "78"]),
         ("login", ["0", "2", "4", "6", "78"]),
-        ("run-as", ["0", "2", "4", "6", "7", "78"]),
+        ("run-as", ["0", "1", "2", "4", "6", "7", "78"]),
     ],
 )
 def test_help_lists_the_exit_codes_that_can_come(cli: Cli, command: str, codes: list[str]) -> None:

@@ -11,9 +11,9 @@
     [exit 5]
 
 `# given:` is one of GIVEN and comes first; other `#` lines and empty lines are kept. Files are made with mode 0600.
-`VARIABLE=value` before `mgmtctl` and `< FILE` after its arguments work as in a shell. Stdout and stderr stand in the
-order they came; what differs from run to run is shown as `<time>`, `<key>`, `<token>`, `<seconds>`, and the folders
-as `/here` and `/service`.
+`VARIABLE=value` before `mgmtctl` and `< FILE` or `> FILE` after its arguments work as in a shell. Stdout and stderr
+stand in the order they came; what differs from run to run is shown as `<time>`, `<key>`, `<token>`, `<seconds>`, and
+the folders as `/here` and `/service`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ GIVEN = ("nothing", "a service where nobody is logged in", "a service where admi
 _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d"), "<time>"),
+    (re.compile("<time> to <time>"), "<time>"),  # within a second or not
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "<token>"),
     (re.compile(r"(?<=key)(\W+)[0-9a-f]{64}\b"), r"\1<key>"),
     (re.compile(r"\b\d+\.\d{3}s\b"), "<seconds>"),
@@ -119,23 +120,30 @@ def _run(line: str, folder: Path) -> str:
     while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
         name, _, value = words.pop(0).partition("=")
         variables[name] = value
-    data = b""
-    if len(words) > 2 and words[-2] == "<":
-        data = (folder / words[-1]).read_bytes()
+    data, target = b"", None
+    if len(words) > 2 and words[-2] in ("<", ">"):
+        file = folder / words[-1]
+        data, target = (file.read_bytes(), None) if words[-2] == "<" else (b"", file)
         words = words[:-2]
     assert words[0] == "mgmtctl", f"a transcript runs mgmtctl only, not `{line}`"
-    output, code = _captured(words[1:], data, variables, folder)
+    output, code = _captured(words[1:], data, variables, folder, target)
     return output + (f"[exit {code}]\n" if code else "")
 
 
-def _captured(words: list[str], data: bytes, variables: dict[str, str], folder: Path) -> tuple[str, int]:
+def _captured(
+    words: list[str], data: bytes, variables: dict[str, str], folder: Path, target: Path | None
+) -> tuple[str, int]:
+    """What stands on the screen, and the exit code; stdout goes to the target when there is one."""
     before, place = (sys.stdin, sys.stdout, sys.stderr), Path.cwd()
     stream = _Stream()
-    sys.stdin, sys.stdout, sys.stderr = _Stream(data), stream, stream
+    out = stream if target is None else _Stream()
+    sys.stdin, sys.stdout, sys.stderr = _Stream(data), out, stream
     os.chdir(folder)
     try:
         with _variables(variables):
             code = _signals_kept(lambda: main(words))
+        if target is not None:
+            target.write_bytes(_bytes(out))
         output = _bytes(stream).decode("utf-8", "backslashreplace")
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
