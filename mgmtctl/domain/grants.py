@@ -245,6 +245,7 @@ class Permissions:
         self.has_roles = has_roles
         self._grants = [_grant(entry) for entry in entries]
         self._scopes: dict[tuple[str, str], Scope] = {}
+        self._entries: dict[str, list[Entry]] = {}
 
     @classmethod
     def granted(cls, mode: str, grants: Iterable[Grant], has_roles: bool = True) -> Permissions:
@@ -263,9 +264,13 @@ class Permissions:
         """The policies that all entries come from, with the roles that they are had by."""
         return self._grants
 
-    def entries_of(self, action: str) -> tuple[Entry, ...]:
-        """The entries of one action, in the order given."""
-        return tuple(entry for grant in self._grants for entry in grant.entries(action))
+    def entries_of(self, action: str) -> Sequence[Entry]:
+        """The entries of one action, sorted."""
+        known = self._entries.get(action)
+        if known is None:
+            found = sorted(entry for grant in self._grants for entry in grant.entries(action))
+            known = self._entries[action] = found
+        return known
 
     def scope(self, action: str, kind: str) -> Scope:
         """What `action` may reach of `kind`; `agent:group` folds into `agent:id`. QuestionError as in `decide`."""
