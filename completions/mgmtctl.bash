@@ -105,7 +105,7 @@ _mgmtctl_at() { # path: what can follow it
     'sessions list')
         words=''
         flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--where:-| --search:-| --sort:=id user context_id context_name roles expires current| --limit:-| --select:=id user context_id context_name roles expires current| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        takes='--where:-| --search:-| --sort:=id user context_id context_name roles issued expires current| --limit:-| --select:=id user context_id context_name roles issued expires current| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'sessions revoke')
         words=''
@@ -570,7 +570,7 @@ _mgmtctl_at() { # path: what can follow it
     'log list')
         words=''
         flags='--context --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--context:-| --where:-| --search:-| --sort:=timestamp user status_code uri| --limit:-| --select:=timestamp user status_code uri| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        takes='--context:-| --where:-| --search:-| --sort:=timestamp user status_code uri dry_run| --limit:-| --select:=timestamp user status_code uri dry_run| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='!' ;;
     'log show')
         words=''

@@ -70,7 +70,9 @@ def can_i(
         )
     service = session.context
     context = _context(session, context_file, wrap)
-    answer = decisions.can_i(service, action, resource, as_, role or None, context)
+    answer = _with_file(
+        decisions.can_i(service, action, resource, as_, role or None, context), context_file, wrap
+    )
     if session.output.asked is not None:
         session.show(answer)
     else:
@@ -80,6 +82,24 @@ def can_i(
         elif answer.notes:
             session.say("\n".join(f"note: {note}" for note in answer.notes))
     session.code = 0 if answer.allowed else NO
+
+
+def _with_file(answer: Answer, file: str | None, name: str | None) -> Answer:
+    """The answer with the context's file in the command lines of its fix, where that can be read again."""
+    import shlex
+    from dataclasses import replace
+
+    fix = answer.decision.fix
+    if fix is None or file is None or file == "-":
+        return answer
+    asked = "--context-file FILE"
+    named = shlex.join(["--context-file", file, *(["--wrap", name] if name is not None else [])])
+    fix = replace(
+        fix,
+        summary=fix.summary.replace(asked, named),
+        ask=tuple(command.replace(asked, named) for command in fix.ask),
+    )
+    return replace(answer, decision=answer.decision._replace(fix=fix))
 
 
 def _print_reasons(session: CliSession, answer: Answer) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mgmtctl.cli.exit_codes import DENIED, NO, NOT_FOUND, REFUSED, UNAUTHENTICATED
-from mgmtctl.domain.errors import InvalidError
+from mgmtctl.domain.errors import InvalidError, MgmtctlError
 
 if TYPE_CHECKING:
     from mgmtctl.cli.session import CliSession
@@ -86,8 +86,15 @@ def run_tables(
     coverage: bool,
 ) -> None:
     """Run tables of one kind; `ask` runs the cases of those without a world on the stored service."""
-    tables = _read(session, files, kind)
-    ran = [_run(document, table, ask, coverage) for document, table in tables]
+    try:
+        ran = [_run(document, table, ask, coverage) for document, table in _read(session, files, kind)]
+    except MgmtctlError as error:
+        if junit is not None:
+            from mgmtctl.cli.junit import write_refusal
+
+            # What an earlier run left there must not be taken for the results of this one.
+            write_refusal(junit, f"mgmtctl {kind} test", files, error)
+        raise
     if junit is not None:
         from mgmtctl.cli.junit import write_junit
 

@@ -85,7 +85,7 @@ def _reader(data: str, state: str) -> Reader | None:
     if not (_ours(data) and _ours(store)):
         return None
     token = os.environ.get("MGMTCTL_TOKEN")
-    if not token:
+    if token is None:
         token = None if os.environ.get("MGMTCTL_USER") else read_token(path_in(state, data))
     if not token:
         return None

@@ -148,10 +148,9 @@ def _yaml_document(data: bytes, name: str) -> Document:
     except RecursionError:
         raise InvalidError(f"{name}: nested too deeply") from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        finding = Finding("syntax", ERROR, f"not YAML: {error.problem or error.context}", name, line, column)
-        raise InvalidError(f"{name} is refused", findings=[finding]) from None
+        from mgmtctl.cli.yaml_places import syntax_finding
+
+        raise InvalidError(f"{name} is refused", findings=[syntax_finding(error, name)]) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise InvalidError(f"{name}: not YAML: {' '.join(str(error).split())}") from None
     return Document(value, text, name)
@@ -160,6 +159,8 @@ def _yaml_document(data: bytes, name: str) -> Document:
 def _strict_loader() -> Any:
     """A loader of plain values that refuses what two readers could understand differently."""
     import yaml
+
+    from mgmtctl.cli.yaml_places import QUOTES
 
     class Strict(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
@@ -172,7 +173,9 @@ def _strict_loader() -> Any:
             seen: set[str] = set()
             for key, _ in node.value:
                 if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
-                    raise yaml.constructor.ConstructorError(None, None, "a key is not text", key.start_mark)
+                    said = f"key `{key.value[:40]}`" if isinstance(key, yaml.ScalarNode) else "a key"
+                    problem = f"{said} is not text"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark, QUOTES)
                 if key.value in seen:
                     problem = f"key `{key.value}` is given twice"
                     raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)

@@ -164,6 +164,7 @@ def _planned(session: CliSession, names: list[str], force: bool) -> Items[Delete
         return groups.delete_groups(context, names, force)
     finally:
         context.dry_run = context.store.dry_run = False
+        context.impacts.clear()
 
 
 def _leaving(deleted: Sequence[DeletedGroup], verb: str) -> str:

@@ -61,14 +61,22 @@ def show_roles(session: CliSession, references: list[str]) -> None:
     from mgmtctl.operations import reach
 
     found = reach.role_permissions(session.context, references)
-    if session.output.asked in _DOCUMENTS:
-        return session.show(found[0] if len(found) == 1 else found)
     if is_page(session):
         return session.output.page(line for number, one in enumerate(found) for line in _role(one, number))
+    if session.output.asked in _DOCUMENTS:
+        session.show(found[0] if len(found) == 1 else found)
+    else:
+        _show_rows(session, found)
+    if any(reach.is_hidden(held) for one in found for held in one.held):
+        session.say(reach.PARTLY_HIDDEN)
+    return None
+
+
+def _show_rows(session: CliSession, found: list[RoleReach]) -> None:
     for one in found:
         session.say("\n".join(_head(one)))
     rows = [{"role": one.name, **_short(session, held.record())} for one in found for held in one.held]
-    return replace(session.output, columns=ROLE_COLUMNS).many(rows)
+    replace(session.output, columns=ROLE_COLUMNS).many(rows)
 
 
 def _role(role: RoleReach, number: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ import typer
 
 from mgmtctl.cli import single
 from mgmtctl.cli.commands import CliSession
-from mgmtctl.cli.exit_codes import CONFLICT, REFUSED
+from mgmtctl.cli.exit_codes import CONFLICT, NOT_FOUND, REFUSED
 from mgmtctl.cli.output import width_of
 from mgmtctl.cli.policies import noun
 from mgmtctl.domain.errors import NotFoundError
@@ -29,7 +29,11 @@ COLUMNS = ("who", "name", "change", "actions", "resources", "except", "count")
         "mgmtctl policies impact -f new-web.yaml --role web-team -o json",
     ],
     columns=COLUMNS,
-    exits={REFUSED: "the document is refused", CONFLICT: "the policy is reserved"},
+    exits={
+        REFUSED: "the document is refused",
+        CONFLICT: "the policy is reserved",
+        NOT_FOUND: "unknown policy or role, or a policy that you may not read",
+    },
 )
 def impact(
     session: CliSession,
@@ -87,14 +91,23 @@ def _new(session: CliSession, document: Document, name: str, role: str) -> Impac
 
 
 def _unlinked(session: CliSession, document: Document, name: str | None) -> Impact:
-    """What a new policy means that no role has."""
+    """What a new policy means that no role has; NotFoundError for who might not know of one that is there."""
     from mgmtctl.domain.impact import Impact
     from mgmtctl.domain.policies import parse_policy
 
     document.given_to(lambda value: parse_policy(value, name or "new"))
-    what = f"there is no policy `{name}`" if name else "the document names no policy"
-    session.say(f"{what}: a new one is linked to no role; `--role ROLE` asks what it would mean there")
+    what, ask = "the document names no policy", "`--role ROLE` asks what it would mean there"
+    if name and not _reads_every_policy(session):
+        raise NotFoundError("policy", name, why="there is none of this name that you may read", fix=ask)
+    if name:
+        what = f"there is no policy `{name}`"
+    session.say(f"{what}: a new one is linked to no role; {ask}")
     return Impact((), 0, True, {})
+
+
+def _reads_every_policy(session: CliSession) -> bool:
+    actor = session.context.actor
+    return actor is not None and actor.permissions.scope("security:read", "policy:id").is_everything
 
 
 def _show(session: CliSession, found: Impact) -> None:
@@ -107,4 +120,4 @@ def _show(session: CliSession, found: Impact) -> None:
     else:
         session.output = replace(session.output, columns=session.output.columns or COLUMNS)
         session.show(list(impact_text.rows(found)))
-        session.say(impact_text.sessions(found))
+        session.say("\n".join(filter(None, (impact_text.partial(found), impact_text.sessions(found)))))

@@ -10,15 +10,36 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mgmtctl.cli.text import clean, clean_lines
-from mgmtctl.domain.errors import UnavailableError
+from mgmtctl.domain.errors import InvalidError, MgmtctlError, UnavailableError
 
 if TYPE_CHECKING:
+    from xml.etree import ElementTree
+
     from mgmtctl.cli.case_tables import Ran, Told
 
 
 def write_junit(path: str, name: str, tables: Sequence[Ran]) -> None:
     """Write the file, replacing what is there. UnavailableError (io)."""
-    data = junit(name, tables)
+    _write(path, junit(name, tables))
+
+
+def write_refusal(path: str, name: str, files: Sequence[str], error: MgmtctlError) -> None:
+    """Write the file of a run that did not take place: one error, with its reasons. UnavailableError (io)."""
+    from xml.etree import ElementTree
+
+    counts = {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+    suite_name = clean(", ".join(files))
+    root = ElementTree.Element("testsuites", {"name": name, **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": suite_name, **counts})
+    test = ElementTree.SubElement(suite, "testcase", {"name": "nothing was run", "classname": suite_name})
+    inner = ElementTree.SubElement(test, "error", {"message": clean(error.problem), "type": "error"})
+    findings = error.findings if isinstance(error, InvalidError) else ()
+    reasons = (f"{label}: {text}" for label, text in (("why", error.why), ("fix", error.fix)) if text)
+    inner.text = clean_lines("\n".join([*(found.text() for found in findings), error.problem, *reasons]))
+    _write(path, _written(root))
+
+
+def _write(path: str, data: bytes) -> None:
     try:
         with open(path, "wb") as file:
             file.write(data)
@@ -37,6 +58,12 @@ def junit(name: str, tables: Sequence[Ran]) -> bytes:
         suite = ElementTree.SubElement(root, "testsuite", {"name": clean(table.name), **_counts(table.told)})
         for one in table.told:
             _add(suite, one, ElementTree.SubElement)
+    return _written(root)
+
+
+def _written(root: ElementTree.Element) -> bytes:
+    from xml.etree import ElementTree
+
     ElementTree.indent(root)
     document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return document + b"\n"

@@ -119,6 +119,10 @@ def in_file(session: CliSession, path: str, noun: str, lint_one: LintOne) -> lis
     # A tab is a blank in JSON and nothing in YAML, by which places are found.
     document = replace(document, text=document.text.replace("\t", " "))
     held = list(documents(document.value, noun))
+    other = "rules" if noun == "policies" else "policies"
+    if _plainly(document.value, other) and not _plainly(document.value, noun):
+        fix = f"mgmtctl {other} lint {path}"
+        raise InvalidError(f"{document.name}: these are {other}, not {noun}", fix=fix)
     if held and not any(_is_one(value, noun) for value, *_ in held):
         what = "policy" if noun == "policies" else "rule"
         raise InvalidError(
@@ -187,6 +191,31 @@ def _is_one(value: Any, noun: str) -> bool:
         return len(value) == 1 or bool({"rule", "rules"}.intersection(value))
     blocks = (value, *(item for item in value.values() if isinstance(item, dict)))
     return bool({"blocks", "policy"}.intersection(value)) or any(_BLOCK_KEYS.intersection(b) for b in blocks)
+
+
+def _plainly(value: Any, noun: str) -> bool:
+    """Whether all in what a file holds looks like policies, or like rules."""
+    if isinstance(value, list):
+        return bool(value) and all(_plainly(item, noun) for item in value)
+    held = [item for item, *_ in documents(value, noun)]
+    look = _like_policy if noun == "policies" else _like_rule
+    return bool(held) and all(isinstance(item, dict) and look(item) for item in held)
+
+
+def _like_policy(value: dict[str, Any]) -> bool:
+    blocks = value.get("blocks")
+    inner = (*value.values(), *(blocks.values() if isinstance(blocks, dict) else ()))
+    return any(isinstance(part, dict) and len(_BLOCK_KEYS & part.keys()) > 1 for part in (value, *inner))
+
+
+def _like_rule(value: dict[str, Any]) -> bool:
+    from mgmtctl.domain.rules import OPERATORS
+
+    held = value.get("rule", value.get("rules", value))
+    known = held if isinstance(held, list) else [held]
+    return bool(known) and all(
+        isinstance(one, dict) and one and one.keys() <= set(OPERATORS) for one in known
+    )
 
 
 def _is_record(item: Any) -> bool:

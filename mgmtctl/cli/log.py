@@ -40,10 +40,13 @@ ContextId = typer.Option(
         "mgmtctl log list --where 'user=admin;status_code>399'",
         "mgmtctl log list --context 4b0559c6 -o json",
     ],
-    columns=("timestamp", "user", "status_code", "uri"),
+    columns=("timestamp", "user", "status_code", "uri", "dry_run"),
 )
 def list_(session: CliSession, context: Annotated[str | None, ContextId] = None) -> None:
-    """List the logged requests, the newest first; with --context those made with this authorization context."""
+    """List the logged requests, the newest first; with --context those made with this authorization context.
+
+    A dry run is marked: what it tells of was not done.
+    """
     from mgmtctl.operations import request_log
 
     session.show(request_log.list_requests(session.context, session.query, context))
@@ -100,7 +103,10 @@ def _page(known: KnownContext) -> str:
     ]
     parts = [sheet(about), *(_login_lines(login) for login in known.logins)]
     if known.requests:
-        lines = [f"  {e.timestamp}  {e.status_code}  {e.user}  {e.uri}" for e in known.requests]
+        lines = [
+            f"  {e.record()['timestamp']}  {e.status_code}  {e.user}  {e.uri}{'  (dry run)' if e.dry_run else ''}"
+            for e in known.requests
+        ]
         parts.append("\n".join(["the last requests", *lines]))
     return "\n\n".join(parts)
 
@@ -181,9 +187,8 @@ def _still_in(session: CliSession, ctx: Context) -> Context:
         return ctx
     if not _can_renew(ctx):
         raise UnauthenticatedError("the session has expired", fix="mgmtctl login")
-    from mgmtctl.operations import login, request_log
+    from mgmtctl.operations import request_log
 
-    given = login.log_in(ctx, os.environ["MGMTCTL_USER"], session.password_of_environment())
-    renewed = login.resume(ctx, given.token, verify_signature=False)
+    renewed = session.log_in_for_now(ctx)
     request_log.follow_requests(renewed)
     return renewed

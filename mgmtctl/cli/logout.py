@@ -33,7 +33,7 @@ def logout(
     try:
         ctx = session.context
     except UnauthenticatedError:
-        if stored is None or os.environ.get("MGMTCTL_TOKEN") or os.environ.get("MGMTCTL_USER"):
+        if stored is None or "MGMTCTL_TOKEN" in os.environ or os.environ.get("MGMTCTL_USER"):
             raise
         _forget(session)
         session.done("the session had ended already")

@@ -60,7 +60,8 @@ def matrix(
     group: Annotated[list[str] | None, Groups] = None,
     every: Annotated[bool, Every] = False,
 ) -> None:
-    """Show what a role or a user may do: a row for each action, a column for each resource that its policies name.
+    """Show what a role or a user may do: a row for each action, a column for each resource that its policies name
+    and, before those of a kind, one for the whole kind (`agent:id:*`: on all agents).
 
     `--by group` has a column for each group of agents: `2/5` is allowed on two of its five agents, and the actions on
     groups stand beside those on agents. Actions that are allowed nowhere are left out. A grid that is too wide for the
@@ -88,7 +89,8 @@ def _notes(found: Matrix) -> Iterator[str]:
     yield from found.notes
     if found.left_out:
         actions = "1 action that is" if found.left_out == 1 else f"{found.left_out} actions that are"
-        yield f"left out: {actions} allowed nowhere; --every shows them"
+        where = "nowhere" if found.complete else "nowhere that you may read"
+        yield f"left out: {actions} allowed {where}; --every shows them"
 
 
 def _row(found: Matrix, row: Row) -> dict[str, Any]:

@@ -163,8 +163,9 @@ def suggest(
     """Draft the smallest expression that is true of some contexts and false of others, for `rules create`.
 
     Smallest: fewest operators and conditions. Of equals the one that lasts: groups and roles before other values, these
-    before names, addresses and ids of one person. Times and token ids are used only when nothing else differs, NOT only
-    when no condition is true of the one and false of the other. Which value tells them apart is said on stderr.
+    before names, addresses and ids of one person. Times and token ids, and what only says by which application somebody
+    came (aud, iss, azp, client_id), are used only when nothing else differs, NOT only when no condition is true of the
+    one and false of the other. Which value tells them apart is said on stderr.
 
     A draft knows these files only: read it, and put files and draft into a table for `mgmtctl rules test`. Nothing is
     stored; no login is needed. `-o json` tells the same with the reasons, under `rule`.
@@ -204,6 +205,7 @@ def _record(
         "rule": draft.expression,
         "why_not": draft.why_not or None,
         "denies": draft.denies,
+        "client_wide": list(draft.client_wide),
         "true_of": because(wanted),
         "false_of": because(unwanted),
     }
@@ -218,6 +220,11 @@ def _tell(session: CliSession, draft: Draft, record: dict[str, Any]) -> None:
             session.say(f"{word} of {told['path']}: {told['because']}")
     if draft.denies:
         session.say("it takes a NOT: whatever else is true of the one is true of the other too")
+    if draft.client_wide:
+        keys = ", ".join(f"`{key}`" for key in draft.client_wide)
+        session.warn(
+            f"{keys} says by which application somebody came: the rule may be true of everybody who comes so"
+        )
     session.say("next: mgmtctl rules create NAME -f FILE")
 
 

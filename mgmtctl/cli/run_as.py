@@ -14,16 +14,18 @@ from mgmtctl.cli.options import ContextFile, PasswordFile, PasswordStdin, UserOp
 from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mgmtctl.domain.auth_context import AuthContext
     from mgmtctl.operations.context import Context
     from mgmtctl.operations.login import RuleVerdict
-    from mgmtctl.operations.proof import Login
+    from mgmtctl.operations.proof import Login, TriedLogin
 
 ROOT = Noun("", "")
 
 Explain = typer.Option(
     "--explain",
-    help="Show rule by rule what was true, where, and which roles came of it; store no session.",
+    help="Show rule by rule what was true, where, and which roles would come of it; no session is made.",
     show_default=False,
 )
 Doctor = typer.Option(
@@ -73,8 +75,9 @@ def run_as(
     """Log in on behalf of somebody: the session has the roles of the rules that are true for the context.
 
     The user's own password is asked for, never the stored session used; the user's own roles do not count. With a
-    command, that one command line runs under the session, in this process, and no session is stored. An explanation
-    shows the rules that the stored session may read, or without one the new session.
+    command, that one command line runs under the session, in this process; the session ends with it. An explanation
+    proves the password too, but makes no session; it shows the rules that the stored session may read, or without one
+    the roles of the context.
 
     --doctor walks the chain user, password, right to contexts, rules, roles, policies, rights as far as you may read
     it, with --context-file for that context, and stops at the first broken link. It logs nobody in.
@@ -83,6 +86,7 @@ def run_as(
     """
     from mgmtctl.cli.documents import read_context
     from mgmtctl.operations import login as operations
+    from mgmtctl.operations.resuming import in_place_of
 
     if doctor is not None:
         alone = (
@@ -100,17 +104,22 @@ def run_as(
     context = read_context(session, context_file, wrap)
     ctx = session.open()
     name, password = credentials(session, user, password_file, password_stdin)
+    if explain and not command:
+        tried = operations.try_run_as(ctx, name, password, context)
+        _warn_of_no_role(session, tried.roles)
+        return _explain(session, in_place_of(ctx, tried), context, tried, aside=False)
     given = operations.run_as(ctx, name, password, context)
-    if not given.roles:
-        session.warn("no rule is true for this context: the session has no role and may do nothing")
-    if explain:
-        _explain(session, ctx, given, context, aside=bool(command))
+    _warn_of_no_role(session, given.roles)
     if command:
-        _run(ctx, session, given, command)
-    elif not explain:
-        keep(session, given, print_token)
-        session.done(summary(given), None if print_token else given)
-    return None
+        acting = operations.resume(ctx, given.token, False)
+        return _run(session, acting, command, given, context if explain else None)
+    keep(session, given, print_token)
+    return session.done(summary(given), None if print_token else given)
+
+
+def _warn_of_no_role(session: CliSession, roles: Sequence[object]) -> None:
+    if not roles:
+        session.warn("no rule is true for this context: the session has no role and may do nothing")
 
 
 def _diagnose(
@@ -135,21 +144,30 @@ def _diagnose(
 _OUTSIDE = frozenset({"init", "recover", "demo", "login", "run-as", "completion"})
 
 
-def _run(ctx: Context, session: CliSession, given: Login, command: list[str]) -> None:
-    """Run one command line under the session and end with its exit code."""
+def _run(
+    session: CliSession, acting: Context, command: list[str], given: Login, explained: AuthContext | None
+) -> None:
+    """Run one command line under the session, which ends with it however it ends; the exit code is the command's."""
     from mgmtctl.cli.app import run
-    from mgmtctl.cli.session import acting_as
-    from mgmtctl.operations import login as operations
+    from mgmtctl.cli.session import acting_as, end_quietly
 
-    with acting_as(operations.resume(ctx, given.token, False)):
-        session.exit(run(command))
+    try:
+        if explained is not None:
+            _explain(session, acting, explained, given, aside=True)
+        with acting_as(acting):
+            code = run(command)
+    finally:
+        end_quietly(acting)
+    session.exit(code)
 
 
-def _explain(session: CliSession, ctx: Context, given: Login, context: AuthContext, *, aside: bool) -> None:
+def _explain(
+    session: CliSession, acting: Context, context: AuthContext, given: Login | TriedLogin, *, aside: bool
+) -> None:
     """Show the verdicts of the rules that somebody may read; `aside`: on stderr, since stdout is a command's."""
     from mgmtctl.operations import login as operations
 
-    verdicts = operations.explain_context(_reader(session, ctx, given), context, given.user_id).affected
+    verdicts = operations.explain_context(_reader(session, acting), context, given.user_id).affected
     lines = [line for verdict in verdicts for line in _verdict_lines(verdict)] or [
         "no rule that you may read"
     ]
@@ -163,14 +181,12 @@ def _explain(session: CliSession, ctx: Context, given: Login, context: AuthConte
         session.show({**given.record(), "rules": [verdict.record() for verdict in verdicts]})
 
 
-def _reader(session: CliSession, ctx: Context, given: Login) -> Context:
-    """Who reads the explanation: whoever is acting here, else the new session itself."""
-    from mgmtctl.operations import login as operations
-
+def _reader(session: CliSession, acting: Context) -> Context:
+    """Who reads the explanation: whoever is acting here, else whoever the context stands for."""
     try:
         return session.context
     except UnauthenticatedError:
-        return operations.resume(ctx, given.token, False)
+        return acting
 
 
 def _verdict_lines(verdict: RuleVerdict) -> list[str]:

@@ -1,8 +1,9 @@
 """What one command works with: who is acting, how to ask, how to show.
 
-Rules: who is acting is MGMTCTL_TOKEN, else MGMTCTL_USER with MGMTCTL_PASSWORD_FILE, else the session file (D 1); stdout
-gets data only; items that failed are listed on stderr and make the exit code (3, or that of their kind when nothing
-succeeded). `acting_as` lets a command line run under a session of its own, without a session file.
+Rules: who is acting is MGMTCTL_TOKEN, else MGMTCTL_USER with MGMTCTL_PASSWORD_FILE, else the session file (D 1); an
+empty token stands for nobody; a login for this one command ends with it; stdout gets data only; items that failed are
+listed on stderr and make the exit code (3, or that of their kind when nothing succeeded). `acting_as` lets a command
+line run under a session of its own, without a session file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +24,7 @@ from mgmtctl.cli.options import Common
 from mgmtctl.cli.output import COLORS, FORMATS, Output, is_terminal, width_of
 from mgmtctl.cli.records import narrowed, plain
 from mgmtctl.cli.text import clean_lines, folded
-from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
+from mgmtctl.domain.errors import MgmtctlError, QuestionError, UnauthenticatedError
 
 if TYPE_CHECKING:
     from mgmtctl.cli.progress import Bar
@@ -46,6 +47,22 @@ def acting_as(context: Context) -> Iterator[None]:
         yield
     finally:
         _ACTING.reset(mark)
+
+
+def token_of_environment() -> str | None:
+    """MGMTCTL_TOKEN, None when it is not set; UnauthenticatedError when it is empty, as after a login that failed."""
+    token = os.environ.get("MGMTCTL_TOKEN")
+    if token is None or token.strip():
+        return token
+    raise UnauthenticatedError("MGMTCTL_TOKEN is set and empty", fix="set it to a token, or unset it")
+
+
+def end_quietly(context: Context) -> None:
+    """End the session that is acting here; what its command did stands, whether or not that works."""
+    from mgmtctl.operations.resuming import end
+
+    with suppress(MgmtctlError):
+        end(context)
 
 
 class CliSession:
@@ -72,6 +89,7 @@ class CliSession:
         self.code = 0
         self._lists = lists
         self._untold: tuple[Any, ...] = ()
+        self._brief: Context | None = None
 
     dry_run = property(lambda self: self.common.dry_run)
     yes = property(lambda self: self.common.yes)
@@ -120,17 +138,29 @@ class CliSession:
         from mgmtctl.operations import login
 
         context = self.open()
-        token = os.environ.get("MGMTCTL_TOKEN")
-        if token:
+        token = token_of_environment()
+        if token is not None:
             return login.resume(context, token, verify_signature=True)
-        user = os.environ.get("MGMTCTL_USER")
-        if user:
-            given = login.log_in(context, user, self.password_of_environment())
-            return login.resume(context, given.token, verify_signature=False)
+        if os.environ.get("MGMTCTL_USER"):
+            return self.log_in_for_now(context)
         token = self.stored_token()
         if token is None:
             raise UnauthenticatedError("not logged in", fix="mgmtctl login")
         return login.resume(context, token, verify_signature=False)
+
+    def log_in_for_now(self, context: Context) -> Context:
+        """Log in as MGMTCTL_USER, in place of the login of this command before; the session ends with the command."""
+        from mgmtctl.operations import login
+
+        given = login.log_in(context, os.environ["MGMTCTL_USER"], self.password_of_environment())
+        self._end_brief()
+        self._brief = login.resume(context, given.token, verify_signature=False)
+        return self._brief
+
+    def _end_brief(self) -> None:
+        if self._brief is not None:
+            end_quietly(self._brief)
+            self._brief = None
 
     def password_of_environment(self) -> str:
         """The password in the file that MGMTCTL_PASSWORD_FILE names; UnauthenticatedError when it names none."""
@@ -215,7 +245,11 @@ class CliSession:
             errors.say_failures(items.failed, code, color=self.output.color)
 
     def finish(self, code: int) -> None:
-        """Tell as JSON what failed, now that the exit code of the process is known, and what operations warn of."""
+        """Tell as JSON what failed, now that the exit code of the process is known, and what operations warn of.
+
+        A login for this command alone ends here.
+        """
+        self._end_brief()
         opened: Context | None = self.__dict__.get("context")
         for warning in opened.warnings if opened is not None else ():
             self.warn(warning)

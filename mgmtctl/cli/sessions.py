@@ -11,6 +11,7 @@ from mgmtctl.cli import single
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.exit_codes import CONFLICT, PARTLY, REFUSED
 from mgmtctl.domain.errors import QuestionError
+from mgmtctl.domain.times import rfc3339
 
 if TYPE_CHECKING:
     from mgmtctl.operations.links import LinkedItems
@@ -28,13 +29,14 @@ _SHORT = 8  # digits of an id on a terminal; as many are enough to name it
         "mgmtctl sessions list --where 'user=ann' -o json",
         "mgmtctl sessions list --where 'context_id!=null' --sort -issued",
     ],
-    columns=("id", "user", "context_id", "context_name", "roles", "expires", "current"),
+    columns=("id", "user", "context_id", "context_name", "roles", "issued", "expires", "current"),
 )
 def list_(session: CliSession) -> None:
     """List the sessions that live: your own, and those of the users you may read.
 
     A session is named by its id, never by its token. On a terminal ids are cut to 8 digits, which is enough to name
-    one. A session that came by an authorization context sees those of this context only.
+    one, and a time of today (UTC) has no date; `-o json` has both in full. A session that came by an authorization
+    context sees those of this context only.
     """
     from mgmtctl.operations import sessions
 
@@ -117,16 +119,24 @@ def _readable(session: CliSession, items: LinkedItems[LiveSession]) -> Items[Any
     output = session.output
     if output.format != "table" or output.asked or output.select:
         return found
-    return replace(found, affected=[_short(row) for row in found.affected])
+    today = rfc3339(session.context.now()).partition("T")[0]
+    return replace(found, affected=[_short(row, today) for row in found.affected])
 
 
-def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """One row for a terminal: id and name of a context in one column."""
+def _short(row: dict[str, Any], today: str) -> dict[str, Any]:
+    """One row for a terminal: id and name of a context in one column, of today's times no date."""
     context = f"{row['context_id'][:_SHORT]} {row['context_name'] or ''}" if row["context_id"] else None
     return {
         **row,
         "id": row["id"][:_SHORT],
         "context_id": None,
         "context_name": context,
+        "issued": _clock(row["issued"], today),
+        "expires": _clock(row["expires"], today),
         "current": "this one" if row["current"] else "",
     }
+
+
+def _clock(time: str, today: str) -> str:
+    """A time without its date where that is today's."""
+    return time.removeprefix(f"{today}T")

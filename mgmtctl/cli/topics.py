@@ -130,7 +130,7 @@ TOPICS: dict[str, Topic] = {
             "kind:attribute:value; `*` stands for a whole value.",
             "  agent:id:001    agent:group:web    group:id:web    role:id:100    *:*:*",
             "`agent:group:web` is every agent that is in group web now. `*:*:*` stands for actions that have no "
-            "resource, and for nothing else.",
+            "resource, such as agent:create and manager:read, and for nothing else.",
             "Any deny wins over any allow; where no policy speaks the mode decides: `white` refuses, `black` permits. "
             "The order of roles, policies and blocks never matters. A session without any role is refused everything.",
             "  mgmtctl policies create web_read --allow agent:read,group:read \\\n"

@@ -19,7 +19,7 @@ MAX_LEVELS = 256
 MAX_VALUES = 100_000
 LONGEST_PATH = 1_000  # what lies deeper, or below longer keys, has no place of its own
 _TAG = "tag:yaml.org,2002:"
-_QUOTES = "write it in quotes"
+QUOTES = "write it in quotes"
 
 Place = tuple[int, int]
 
@@ -67,12 +67,21 @@ def read_yaml(data: bytes, name: str) -> PlacedDocument:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             builder.take(event)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise _refused(name, place, f"not YAML: {error.problem or error.context}") from None
+        raise InvalidError(f"{name} is refused", findings=[syntax_finding(error, name)]) from None
     except yaml.YAMLError as error:
         raise _refused(name, (1, 1), f"not YAML: {' '.join(str(error).split())}") from None
     return PlacedDocument(name, builder.value, builder.places)
+
+
+def syntax_finding(error: Any, name: str) -> Finding:
+    """The finding that a marked error of the YAML reader is; its `note`, where it has one, is the hint."""
+    mark = error.problem_mark or error.context_mark
+    place: Place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if error.context == "while scanning an alias":
+        message, hint = "`*` without quotes begins an alias", 'write `"*:*:*"`, with the quotes'
+    else:
+        message, hint = error.problem or error.context, error.note
+    return Finding("syntax", ERROR, f"not YAML: {message}", name, *place, hint)
 
 
 class _Builder:
@@ -124,7 +133,7 @@ class _Builder:
     def _take_key(self, holder: _Open, event: Any, kind: str, place: Place) -> None:
         if kind != "ScalarEvent" or not isinstance(self._plain(event, place), str):
             said = f"key `{event.value[:40]}`" if kind == "ScalarEvent" else "a key"
-            raise _refused(self._name, place, f"{said} is not text", _QUOTES)
+            raise _refused(self._name, place, f"{said} is not text", QUOTES)
         if event.value in holder.value:
             raise _refused(self._name, place, f"key `{event.value[:40]}` is given twice")
         holder.key = event.value
@@ -150,7 +159,7 @@ class _Builder:
         try:
             return self._scalar(event)
         except ValueError as error:
-            raise _refused(self._name, place, f"`{event.value[:40]}`: {error}", _QUOTES) from None
+            raise _refused(self._name, place, f"`{event.value[:40]}`: {error}", QUOTES) from None
 
 
 def _below(paths: tuple[str, ...], key: str) -> tuple[str, ...]:

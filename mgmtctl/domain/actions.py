@@ -7,6 +7,7 @@ Light: every command loads this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mgmtctl.domain.errors import QuestionError
@@ -141,14 +142,21 @@ def require_kind(name: str, kind: str) -> None:
         raise QuestionError(
             f"resource kind {shown(kind)} does not exist", fix=f"kinds are {', '.join(KINDS)}"
         )
-    raise QuestionError(f"`{name}` is never asked on {kind}", fix=f"ask it on {' or '.join(asked.kinds)}")
+    raise QuestionError(
+        f"`{name}` is never asked on {_spelled([kind])}", fix=f"ask it on {_spelled(asked.kinds)}"
+    )
 
 
 def mismatch(asked: Action, resource: Resource) -> str | None:
     """Why an entry for this resource can never match this action, or None when it can (D 2, D 9)."""
     if resource.kind in asked.kinds:
         return None
-    needs = " or ".join(asked.kinds)
+    needs = _spelled(asked.kinds)
     if resource.kind == "*:*":
-        return f"`*:*:*` covers only what does not exist yet; {asked.name} needs {needs}"
+        return f"`*:*:*` stands for actions that have no resource, and for nothing else; {asked.name} needs {needs}"
     return f"{asked.name} is never asked on {resource.kind}; it needs {needs}"
+
+
+def _spelled(kinds: Iterable[str]) -> str:
+    """Kinds in a sentence; the one that has a single resource as that resource is written."""
+    return " or ".join("`*:*:*`" if kind == "*:*" else kind for kind in kinds)

@@ -45,6 +45,8 @@ class Source(Protocol):
 
     def own_policies(self) -> list[tuple[int, str, Blocks]]: ...
 
+    def may_use_contexts(self, user: str) -> bool: ...
+
     def rows(self, user: str | None) -> list[StoredRule]: ...
 
     def rule(self, rule_id: int) -> KnownRule: ...
@@ -157,13 +159,20 @@ def run_table(table: Table, world: Source, *, coverage: bool = False) -> Run:
 
 
 def _undecided(case: Case, expected: str, error: MgmtctlError, mode: str | None = None) -> Result:
-    said = [
-        error.problem,
-        *(f"{name}: {text}" for name, text in (("why", error.why), ("fix", error.fix)) if text),
-    ]
+    said = []
+    for name, text in (("why", error.why), ("fix", error.fix)):
+        first, *more = (text or "").split("\n")
+        said += [f"{name}: {first}", *(f"{' ' * len('why: ')}{line}" for line in more)] if text else []
     title: str = getattr(case, "title", case.path)
     got = f"cannot be decided: {error.problem}"
     return Result(case.path, title, expected, got, False, mode, case.note, error=True, lines=tuple(said))
+
+
+def _barred(case: Case, source: Source) -> Iterator[str]:
+    """Why the login by a context that a case is about would be refused, whatever the context holds."""
+    user = case.subject.user
+    if case.subject.context is not None and user is not None and not source.may_use_contexts(user):
+        yield f"user {user} may not use authorization contexts, so no rule counts"
 
 
 # --- policies -----------------------------------------------------------------------------------------------------
@@ -186,7 +195,7 @@ def _judged(case: PolicyCase, source: Source, decision: Decision) -> Result:
         passed,
         decision.mode,
         case.note,
-        lines=() if passed else tuple(_reasons(shown, decision)),
+        lines=() if passed else (*_barred(case, source), *_reasons(shown, decision)),
         # Near misses explain a failure; of thousands of cases that pass they would fill the memory.
         facts={"decision": (shown._replace(near_misses=()) if passed else shown).record()},
     )
@@ -202,10 +211,8 @@ def _shown(decision: Decision, source: Source) -> Decision:
 
 
 def _reasons(shown: Decision, decision: Decision) -> Iterator[str]:
-    """The lines of a decision; advice that would rest on what is hidden is left out."""
-    for line in shown.lines():
-        if shown == decision or not line.startswith("  to allow"):
-            yield line
+    """The lines of a decision, as far as they may be known."""
+    yield from shown.lines()
     if shown != decision:
         yield "  some of the reasons are hidden from you"
 
@@ -238,7 +245,7 @@ def _compared(
         "rules": sorted(rules),
         "roles": sorted(roles) if shown else None,
     }
-    lines: list[str] = []
+    lines: list[str] = [] if passed else list(_barred(case, source))
     for name in () if passed else _in_question(case, rules, source):
         lines += _rule_lines(source.rule(source.rule_id(name)), index, name in rules)
     names = [source.rule(number).name for number in undecided]

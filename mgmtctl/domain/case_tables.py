@@ -280,7 +280,8 @@ class _Reader(Faults):
         try:
             return read()
         except MgmtctlError as error:
-            self.add("context", path, error.problem, error.why or error.fix)
+            hint = error.why or error.fix or None
+            self.add("context", path, error.problem, hint and hint.replace("--wrap NAME", "wrap: NAME"))
             return None
 
 

@@ -175,9 +175,13 @@ class World:
             if number >= FIRST_OWN_ID
         ]
 
+    def may_use_contexts(self, user: str) -> bool:
+        """Whether a login of the user may bring a context."""
+        return self.users[user].allow_run_as
+
     def rows(self, user: str | None) -> list[StoredRule]:
         """The rules that a context login of the user evaluates, as a login reads them; drafts without roles too."""
-        if user is not None and not self.users[user].allow_run_as:
+        if user is not None and not self.may_use_contexts(user):
             return []
         return [row for row in self._rows if row[0] >= FIRST_OWN_ID or user == WEB_INTERFACE]
 

@@ -58,8 +58,8 @@ class RoleLink:
 class Chain:
     """What there is, as far as the caller may read it. `true`: names of true rules, None without a context.
 
-    `refused`: why the context would be refused; `nearest`: (rule, what it met) of a rule that is not true; `together`:
-    how many actions the roles of the true rules allow together.
+    `refused`: why the context would be refused; `nearest`: (rule, what it met) of a rule that is not true, an own one
+    first; `together`: how many actions the roles of the true rules allow together.
     """
 
     user_id: int
@@ -137,7 +137,8 @@ def _true(chain: Chain, rules: Sequence[RuleLink]) -> Link:
     true = [rule for rule in rules if rule.id in (chain.true or ())]
     if true:
         return Link("matches", True, f"{_named(true)} {'is' if len(true) == 1 else 'are'} true")
-    name, met = chain.nearest if chain.nearest[0] else (rules[0].name, "")
+    name, met = chain.nearest
+    name = name or min(rules, key=lambda rule: is_reserved(rule.id)).name
     why = (
         f"the login is refused: {chain.refused}"
         if chain.refused

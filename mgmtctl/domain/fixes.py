@@ -59,7 +59,7 @@ class Fix:
     """What would allow it: `steps` in order, none where only somebody else can say or do it.
 
     `gives` and `takes`: what else the subject gains and loses; `agents`: how many more agents the action would pass on;
-    `shared`: other roles that have the changed policy; `ask`: the command that says more to those who may read more.
+    `shared`: other roles that have the changed policy; `ask`: the commands that say more to those who may read more.
     """
 
     summary: str
@@ -69,12 +69,12 @@ class Fix:
     takes: tuple[Right, ...] = ()
     agents: int | None = None
     shared: tuple[str, ...] = ()
-    ask: str = ""
+    ask: tuple[str, ...] = ()
 
     def record(self) -> dict[str, object]:
         """Plain form."""
         return {
-            "summary": f"{self.summary}: {self.ask}" if self.ask else self.summary,
+            "summary": f"{self.summary}: {'; '.join(self.ask)}" if self.ask else self.summary,
             "steps": [step.record() for step in self.steps],
             "alternatives": [other.record() for other in self.alternatives],
             "gives": [_right_record(right) for right in self.gives],
@@ -87,7 +87,7 @@ class Fix:
         """The summary, then the commands, then what else they do."""
         lines = [self.summary, *(step.command for step in self.steps)]
         if self.ask:
-            lines = [f"{self.summary}:", self.ask]
+            lines = [f"{self.summary}:", *self.ask]
         for other in self.alternatives:
             agents = "" if other.agents is None else f"  ({_agents(other.agents)})"
             lines.append(f"or with --on {other.resource}{agents}")

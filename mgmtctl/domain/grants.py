@@ -108,10 +108,9 @@ class Decision(NamedTuple):
         lines = [f"{verdict} (mode {self.mode}): {self.action} on {self.resources[0]}", f"  {self._reason()}"]
         lines += _listed("because", [entry.lines() for entry in self.because])
         lines += _listed("overridden", [entry.lines() for entry in self.overridden])
-        return [
-            *lines,
-            *_listed("no effect", [[*miss.entry.lines(), miss.why] for miss in self.near_misses]),
-        ]
+        # A deny of one agent has its effect, though none on a question about the group.
+        label = "elsewhere" if self.allowed else "no effect"
+        return [*lines, *_listed(label, [[*miss.entry.lines(), miss.why] for miss in self.near_misses])]
 
     def _reason(self) -> str:
         if not self.has_roles:

@@ -17,6 +17,8 @@ from mgmtctl.domain.grants import Permissions
 from mgmtctl.domain.resources import Resource
 from mgmtctl.domain.scopes import Scope, base_kind
 
+# The ids of agents by the groups that they had and have now.
+Moves = Mapping[tuple[tuple[str, ...], tuple[str, ...]], frozenset[str]]
 GAINS = "gains"
 LOSES = "loses"
 
@@ -138,6 +140,20 @@ def shifts(before: Permissions, after: Permissions, actions: Collection[str] | N
         if resources
     ]
     return sorted(found, key=lambda shift: shift.change)
+
+
+def crossing(scope: Scope, moves: Moves) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of agents that come into a scope by a change of their groups, and of those that leave it."""
+    named = scope.values | scope.denied_values
+    came, left = set[str](), set[str]()
+    for (before, after), ids in moves.items():
+        # Agents that the scope does not name are all alike.
+        for alike in (ids - named, *(frozenset((one,)) for one in ids & named)):
+            asked = next(iter(alike), "")
+            was, now = scope.covers(asked, before), scope.covers(asked, after)
+            if was != now:
+                (came if now else left).update(alike)
+    return frozenset(came), frozenset(left)
 
 
 def grouped(effects: Iterable[tuple[Subject, tuple[Effect, ...]]]) -> tuple[Consequence, ...]:

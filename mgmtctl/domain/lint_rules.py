@@ -64,9 +64,9 @@ LINT_RULES: dict[str, LintRule] = {
               a block that none of its resources fits, or a resource that no action of it is asked on, looks right and
               does nothing. Write one block for each kind."""),
         _rule("star-misunderstood", ERROR, POLICIES, "`*:*:*` is not everything",
-              """`*:*:*` covers what does not exist yet, such as the agent that agent:create makes, and nothing else.
-              It never covers agent:read or any other action on something that exists: that needs `agent:id:*` or the
-              like. An error where the action has no other resource in the block; a warning where it has some and
+              """`*:*:*` stands for actions that have no resource, such as agent:create and manager:read, and for
+              nothing else. It never covers agent:read or any other action on something: that needs `agent:id:*` or
+              the like. An error where the action has no other resource in the block; a warning where it has some and
               somebody may believe that the star makes it all."""),
         _rule("block-name", ERROR, POLICIES, "a block name of other characters",
               "A block is named by 1 to 64 letters, digits and `_ . % -`."),
@@ -78,7 +78,9 @@ LINT_RULES: dict[str, LintRule] = {
               """An allow and a deny meet, and any deny wins over any allow, whatever their order and wherever they
               stand: in the same policy, in another policy of the same role, or of another role of the same user. A
               warning where the whole allow never counts; a note where a deny in another policy takes away a part. A
-              deny inside of an allow of the same policy is how exceptions are written and is not reported."""),
+              deny inside of an allow of the same policy is how exceptions are written and is not reported. Groups
+              and single agents are not compared, for who is in a group changes: of an allow on `agent:group:web`
+              and a deny on `agent:id:001` nothing is said (ask `mgmtctl can-i ACTION agent:id:001 --explain`)."""),
         _rule("shadowed-entry", NOTE, POLICIES, "an entry that another one makes redundant",
               """An entry of the same action and effect in the same policy covers all that this one covers: the same
               resource again, `kind:*` beside one value, `agent:id:*` beside agent groups. It does no harm; somebody

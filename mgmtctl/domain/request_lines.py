@@ -50,8 +50,13 @@ class LogEntry:
     status_code: int = 0
     uid: int | None = None
 
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing was meant to be changed."""
+        return self.parameters.get("dry_run") is True
+
     def record(self) -> dict[str, Any]:
-        """The fields of S 5.4, flat; the time as RFC 3339."""
+        """The fields of S 5.4, flat; the time as RFC 3339; `dry_run` where it was one."""
         date, _, clock = self.timestamp.partition(" ")
         found: dict[str, Any] = {
             "timestamp": f"{date.replace('/', '-')}T{clock}Z",
@@ -68,6 +73,8 @@ class LogEntry:
         }
         if self.uid is not None:
             found["uid"] = str(self.uid)
+        if self.dry_run:
+            found["dry_run"] = True
         return found
 
     def line(self) -> str:

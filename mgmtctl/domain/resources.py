@@ -38,7 +38,11 @@ class Kind:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("*:*", "resources that do not exist yet; actions on it are called resourceless", "wildcard"),
+        Kind(
+            "*:*",
+            "actions that have no resource, such as agent:create and manager:read, and nothing else",
+            "wildcard",
+        ),
         Kind("agent:group", "agents by group name, expanded to the ids of the agents in it", "group name"),
         Kind("agent:id", "an agent by id", "agent id"),
         Kind("group:id", "an agent group", "group name"),
@@ -87,12 +91,43 @@ def agent_names(agent_id: str, groups: Iterable[str]) -> tuple[Resource, ...]:
 
 
 def closest(word: str, words: Iterable[str]) -> str | None:
-    """The one of `words` that somebody who wrote `word` may have meant, or None."""
+    """The one of `words` that somebody who wrote `word` may have meant, or None.
+
+    Of names written `noun:verb` each part must be near: a long noun in common makes no verb like another.
+    """
+    by_lower = {known.lower(): known for known in words}
+    noun, colon, verb = word.lower().partition(":")
+    by_noun: dict[str, list[str]] = {}
+    for known in by_lower:
+        by_noun.setdefault(known.partition(":")[0], []).append(known)
+    if not colon or len(by_noun) == len(by_lower):
+        near = _nearest(word.lower(), by_lower)
+        return by_lower[near] if near else None
+    meant = _nearest(noun, by_noun)
+    verbs = {known.partition(":")[2]: known for known in sorted(by_noun.get(meant or "", ()), key=len)}
+    near = next((known for like in (str.__eq__, _slip, _cut) for known in verbs if like(verb, known)), None)
+    return by_lower[verbs[near]] if near else None
+
+
+def _nearest(word: str, words: Iterable[str]) -> str | None:
     import difflib
 
-    by_lower = {known.lower(): known for known in words}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
-    return by_lower[near[0]] if near else None
+    return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=0.7)), None)
+
+
+def _slip(written: str, meant: str) -> bool:
+    """Whether one letter more, less, changed or swapped makes one of the other."""
+    start = next((i for i, (a, b) in enumerate(zip(written, meant, strict=False)) if a != b), None)
+    if start is None:
+        return abs(len(written) - len(meant)) <= 1
+    one, other = written[start:], meant[start:]
+    swapped = one[1::-1] + one[2:]
+    return other in (one[1:], swapped) or other[1:] in (one, one[1:])
+
+
+def _cut(written: str, meant: str) -> bool:
+    """Whether it is the first word of several."""
+    return meant.startswith(f"{written}_")
 
 
 def shown(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from mgmtctl.domain.patterns import is_pattern
 
-GROUP, PLAIN, ODD, PERSONAL, FLEETING = range(5)
+GROUP, PLAIN, ODD, PERSONAL, CLIENT, FLEETING = range(6)
 
 _GROUP_WORDS = re.compile(
     r"group|role|team|department|division|organi[sz]ation|permission|privilege|entitlement|member|tenant|realm|office"
@@ -40,7 +40,9 @@ _PERSONAL_ENDS = ("username", "user_name", "fullname", "mail", "phone", "phonenu
 _PERSONAL_WORDS = frozenset(
     {"name", "user", "nickname", "phone", "id", "uid", "email", "street", "birthdate"}
 )
-_STABLE_IDS = frozenset({"clientid", "tenantid", "groupid", "roleid", "teamid", "organizationid", "orgid"})
+# Which application somebody came by, and who signed for it: the same for everybody who comes so.
+_CLIENT_KEYS = frozenset({"aud", "audience", "iss", "issuer", "azp", "clientid", "appid", "cid"})
+_STABLE_IDS = frozenset({"tenantid", "groupid", "roleid", "teamid", "organizationid", "orgid"})
 _FLEETING_WORDS = frozenset(
     {
         "exp", "iat", "nbf", "jti", "sid", "nonce", "hash", "time", "timestamp", "date", "expires", "took", "seq",
@@ -217,12 +219,17 @@ def leaves(value: Any) -> int:
 
 
 def lasting(path: Iterable[str], value: Any) -> int:
-    """How long a condition will say the same about a person: GROUP (belongs to something) to FLEETING (this token)."""
+    """How long a condition will say the same about a person: GROUP (belongs to something) to FLEETING (this token).
+
+    CLIENT lasts, and says nothing about the person.
+    """
     keys = list(path)
     words = {word.casefold() for word in _WORDS.findall(keys[-1])}
     among = any(_GROUP_WORDS.search(key.casefold()) for key in keys)
     if words & _FLEETING_WORDS or _is_fleeting(value):
         return FLEETING
+    if is_client_wide(keys[-1]):
+        return CLIENT
     if isinstance(value, str) and _PERSONAL_TEXT.fullmatch(value):
         return PERSONAL
     own = _GROUP_WORDS.search(keys[-1].casefold()) or (among and keys[-1].casefold() == "name")
@@ -231,6 +238,11 @@ def lasting(path: Iterable[str], value: Any) -> int:
     if value is None or value in ("", []) or isinstance(value, (dict, list)):
         return ODD
     return GROUP if among else PLAIN
+
+
+def is_client_wide(key: str) -> bool:
+    """Whether a key says by which application somebody logged in, not who he is."""
+    return re.sub(r"[^a-z]", "", key.casefold()) in _CLIENT_KEYS
 
 
 def _is_personal(key: str, words: set[str]) -> bool:

@@ -2,8 +2,9 @@
 
 Smallest: fewest operators and conditions together. Of equals the one that lasts: groups and roles before other values,
 these before names, addresses and ids of one person; by whole path before any depth; partial before strict. What is true
-of one login only (times, hashes, token ids) is used when nothing else tells the contexts apart. A draft has a positive
-condition always, so it is never true of an empty context, and denies something (NOT) only when nothing else will do.
+of one login only (times, hashes, token ids), or of everybody who comes by one application (audience, issuer), is used
+when nothing else tells the contexts apart. A draft has a positive condition always, so it is never true of an empty
+context, and denies something (NOT) only when nothing else will do.
 
 Why a draft is found whenever there is one: of all searches that are true of a context, those that ask everything of
 one object at once, partially or strictly, say most; whatever else is true follows from them. By paths they fall apart
@@ -24,10 +25,11 @@ from mgmtctl.domain.auth_context import canonical
 from mgmtctl.domain.evaluation import RULE_STEPS, Evaluation, UndecidedError
 from mgmtctl.domain.matching import LOGIN_STEPS, ContextIndex
 from mgmtctl.domain.rule_facts import (
-    FLEETING,
+    CLIENT,
     Fact,
     Values,
     facts_of,
+    is_client_wide,
     lasting,
     leaves,
     object_facts,
@@ -46,16 +48,18 @@ _MERGED = ("MATCH", "MATCH$")  # several searches at the root are one search tha
 
 Cost = tuple[
     int, int, int, int, int
-]  # fleeting facts, operators and conditions, how lasting, which operators, keys
+]  # fleeting or client-wide facts, operators and conditions, how lasting, which operators, keys
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The expression, or None and why there is none; `denies`: it rests on what the wanted contexts do not have."""
+    """The expression, or None and why there is none; `denies`: it rests on what the wanted contexts do not have;
+    `client_wide`: it rests on these keys, which say the same of everybody who comes by one application."""
 
     expression: dict[str, Any] | None
     why_not: str = ""
     denies: bool = False
+    client_wide: tuple[str, ...] = ()
 
 
 class _Atom(NamedTuple):
@@ -158,7 +162,7 @@ class _Search:
                 return Draft(
                     None, f"what tells them apart is too much work for one rule to look for in {name}"
                 )
-        return Draft(expression, denies=denies)
+        return Draft(expression, denies=denies, client_wide=tuple(dict.fromkeys(_client_wide(expression))))
 
     def why_not(self) -> str:
         """Why there is no draft, by the first pair of contexts that nothing tells apart."""
@@ -215,7 +219,7 @@ class _Search:
     def _roughly(self, fact: Fact) -> tuple[int, int, int]:
         value = self._values[fact.value]
         rank = lasting(fact.path, value)
-        return int(rank == FLEETING), leaves(value), rank
+        return int(rank >= CLIENT), leaves(value), rank
 
     def _atom(self, facts: tuple[Fact, ...], mask: int, negated: bool) -> _Atom:
         parts = [self._roughly(fact) for fact in facts]
@@ -300,6 +304,15 @@ class _Search:
         ]
         parts += [{"NOT": search(atom.facts, self._values)} for atom in chosen if atom.negated]
         return parts[0] if len(parts) == 1 else {"AND": parts}
+
+
+def _client_wide(value: Any) -> Iterator[str]:
+    """The client-wide keys of an expression that a value stands under."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        if isinstance(key, str) and is_client_wide(key) and not isinstance(item, dict):
+            yield key
+        yield from _client_wide(item)
 
 
 def _union(atoms: Iterable[_Atom]) -> int:

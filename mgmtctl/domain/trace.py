@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 EXPLAIN_STEPS = 4 * RULE_STEPS
 _MAX_PATHS = 8
+_MAX_ITEMS = 5  # of a list, where none is the right one
+_MAX_ITEM = 24  # characters of each
 _MAX_DEPTH = 64  # levels of a context in which places are named
 _MAX_INDENT = 32
 _NEAREST = "nearest: "
@@ -102,6 +104,16 @@ class Trace:
     verdict: bool | None
     expressions: tuple[Node, ...]
     reason: str = ""
+
+    @property
+    def nearest(self) -> Node:
+        """The expression that came nearest to being true: by searches that are true, then by keys that are there."""
+        return max(self.expressions, key=_nearness)
+
+    @property
+    def nearness(self) -> tuple[float, float]:
+        """How near the rule came to being true, to compare rules by."""
+        return _nearness(self.nearest)
 
     def record(self) -> dict[str, object]:
         """Plain JSON: verdict (true, false, undecided), reason if any, and a tree for each expression."""
@@ -252,7 +264,7 @@ class _Explainer:
         if isinstance(value, list):
             if strict:
                 return f"{path} is a list, and a strict search wants exactly {_said(wanted)}"
-            return next(self._partly(wanted, value, path), f"{path} has no item {_said(wanted)}")
+            return next(self._partly(wanted, value, path), _no_item(wanted, value, path))
         if isinstance(value, dict):
             return f"{path} is an object, not {_said(wanted)}"
         return f"{path} = {_said(value)}{self._reason(wanted, value)}"
@@ -264,7 +276,7 @@ class _Explainer:
             return f"{path} has {len(value)} items, not {len(wanted)}"
         for item in wanted:
             if not self._fits([item], value, strict=False):
-                return next(self._partly(item, value, path), f"{path} has no item {_said(item)}")
+                return next(self._partly(item, value, path), _no_item(item, value, path))
         return f"{path} has items for each by itself, but not one for each"
 
     def _partly(self, wanted: Any, values: Iterable[Any], path: str) -> Iterator[str]:
@@ -287,6 +299,20 @@ class _Explainer:
         if isinstance(wanted, str) and isinstance(value, str):
             return ", which differs in letter case" if wanted.casefold() == value.casefold() else ""
         return f", which is {json_type(value)}" if str(wanted).lower() == str(value).lower() else ""
+
+
+def _searches(node: Node) -> Iterator[Node]:
+    if not node.children:
+        yield node
+    for child in node.children:
+        yield from _searches(child)
+
+
+def _nearness(expression: Node) -> tuple[float, float]:
+    """The share of its searches that are true, and of those that met a key; one below NOT counts as it stands."""
+    searches = list(_searches(expression))
+    true = sum(node.verdict is True for node in searches)
+    return true / len(searches), sum(bool(node.nearest) for node in searches) / len(searches)
 
 
 def _combined(operator: str, children: tuple[Node, ...]) -> bool | None:
@@ -329,6 +355,17 @@ def _asked(wanted: dict[str, Any]) -> Iterator[str]:
         yield f"{path} = {cut(item if is_pattern(item) else _plain(item))}"
     if rest:
         yield "..."
+
+
+def _no_item(wanted: object, values: Sequence[object], path: str) -> str:
+    """What a list does not have, and what it has instead."""
+    if not values:
+        return f"{path} has no item {_said(wanted)}: it is empty"
+    items = [
+        cut(value if isinstance(value, str) else _plain(value), _MAX_ITEM) for value in values[:_MAX_ITEMS]
+    ]
+    more = [f"{len(values) - len(items)} more"] if len(values) > len(items) else []
+    return f"{path} has no item {_said(wanted)}; its items: {', '.join([*items, *more])}"
 
 
 def _said(value: object) -> str:

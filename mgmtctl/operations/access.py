@@ -119,6 +119,19 @@ def demand(ctx: Context, action: str, kind: str, reference: str) -> str:
     return _demand_one(ctx, current_actor(ctx), action, kind, reference)
 
 
+def is_oneself(ctx: Context, user: str) -> bool:
+    """Whether this id or name is the caller's own; never in a session by a context, which is not about his roles."""
+    actor = current_actor(ctx)
+    return not actor.run_as and resolve(ctx, "user:id", user)[0] == str(actor.user_id)
+
+
+def demand_user(ctx: Context, user: str) -> str:
+    """The id of a user that the caller may ask about: himself, or whom he may read."""
+    if is_oneself(ctx, user):
+        return str(current_actor(ctx).user_id)
+    return demand(ctx, "security:read", "user:id", user)
+
+
 def names_of(ctx: Context, kind: str, identifier: str) -> tuple[Resource, ...]:
     """All names of one concrete resource: an agent is also each of its groups (D 2)."""
     if kind == "agent:id":
@@ -239,16 +252,16 @@ def _admit_each(
 def refusal(
     ctx: Context, actor: Actor, action: str, *names: Resource, asked: str | None = None
 ) -> DeniedError:
-    """The refusal of one action, with as much of its reasons and of what would allow it as the actor may know."""
+    """The refusal of one action, with as much of its reasons as the actor may know, and whom to ask what."""
     written = asked or str(names[0])
     decision = actor.permissions.decide(action, *names)
     found = explanations.answer(
         ctx.store,
         actor,
         decision,
-        lambda: explanations.session_subject(ctx.store, actor),
+        None,
         f"you ({actor.user})",
-        explanations.question(decision, written, *explanations.options_of(actor)),
+        explanations.questions(actor, action, written),
     )
     return DeniedError(
         action,

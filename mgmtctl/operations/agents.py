@@ -196,7 +196,7 @@ def set_agent(
             ctx.store.sync_state.begin([number])
         if groups is not None:
             access.demand(ctx, "agent:modify_group", "agent:id", agent_id)
-        return _only(*regroup(ctx, [agent_id], _exactly(groups)))
+        return _only(*regroup(ctx, [agent_id], _exactly(groups), told=groups is not None))
 
 
 @operation(_MODIFY_GROUP, http="PUT /agents/{agent_id}/groups")

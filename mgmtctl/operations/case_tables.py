@@ -94,6 +94,10 @@ class _Stored:
             actor, every = access.current_actor(self._ctx), Resource("rule:id", "*")
             raise access.refusal(self._ctx, actor, "security:read", every)
 
+    def may_use_contexts(self, user: str) -> bool:
+        """Whether a login of the user may bring a context."""
+        return self._user(user).allow_run_as
+
     def rows(self, user: str | None) -> list[StoredRule]:
         """The rules that a context login of the user evaluates, and those that lead to no role yet."""
         found = None if user is None else self._user(user)

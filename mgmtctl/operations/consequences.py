@@ -2,19 +2,32 @@
 
 Rules: two looks at the service, one before and one after the change inside its transaction, are compared; agents are
 counted by SQL. Who and what the caller may not read stays out, counts included (D 2): users, roles and rules by
-security:read on each; agents, groups and the rest by what lets one know of them. A reader of every policy has read all
-expressions there are.
+security:read on each; agents, groups and the rest by what lets one know of them. What a policy says is known to whoever
+may read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from mgmtctl.domain.actions import ACTIONS
 from mgmtctl.domain.delegation import NOBODY, covers_right
 from mgmtctl.domain.grants import BLACK
-from mgmtctl.domain.impact import Effect, Impact, Shift, Subject, grouped, shifts
+from mgmtctl.domain.impact import (
+    GAINS,
+    LOSES,
+    Effect,
+    Impact,
+    Moves,
+    Shift,
+    Subject,
+    crossing,
+    grouped,
+    shifts,
+)
 from mgmtctl.domain.resources import RESOURCELESS, Resource
 from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
 from mgmtctl.operations.access import READ_ACTIONS, current_actor
@@ -22,11 +35,13 @@ from mgmtctl.operations.resuming import living
 from mgmtctl.operations.standing import Access, Roles, RuleLink
 
 if TYPE_CHECKING:
+    from mgmtctl.domain.grants import Permissions
     from mgmtctl.domain.scopes import Scope
     from mgmtctl.operations.context import Context
     from mgmtctl.store.store import Store
 
 KINDS = {"role": "role:id", "user": "user:id", "rule": "rule:id"}
+_MOST_NAMED = 100  # agents by id in one effect; of more only their number is told
 Names = dict[str, dict[int, str]]
 # A subject, and the roles that it has before and after; None: it is not there.
 Pair = tuple[str, int, str | None, int | None, Roles | None, Roles | None]
@@ -50,7 +65,7 @@ def look(ctx: Context, access: Access) -> Look:
 def impact(ctx: Context, before: Look, after: Look) -> Impact:
     """What became different between two looks, as far as the caller may know it."""
     names = {kind: {**after.names[kind], **known} for kind, known in before.names.items()}
-    view = _View(ctx, names)
+    view = _View(ctx, names, _written(ctx, before, after))
     compared = _Compared(before.access, after.access, view)
     effects = [
         (
@@ -64,6 +79,58 @@ def impact(ctx: Context, before: Look, after: Look) -> Impact:
     ended = [user for digest, user in before.sessions.items() if digest not in after.sessions]
     known = sum(view.knows_sessions_of(user) for user in ended)
     return Impact(grouped(effects), known, view.reads_everything(), view.readable_names())
+
+
+def moves_impact(ctx: Context, moves: Moves) -> Impact:
+    """What it means for everybody that agents change their groups, of the agents that the caller may read."""
+    access, view = Access.read(ctx.store), _View(ctx, _names(ctx.store), frozenset())
+    readable = current_actor(ctx).permissions.scope("agent:read", "agent:id")
+    known = {
+        (before, after): frozenset(one for one in ids if readable.covers(one, before))
+        for (before, after), ids in moves.items()
+    }
+    crossed = cache(lambda scope: crossing(scope, known))
+    told: dict[object, tuple[Effect, ...]] = {}
+    effects = []
+    for kind, number, _, _, roles, _ in _pairs(access, access):
+        if roles and view.reads(kind, number):
+            content = access.content(roles)
+            if content not in told:
+                told[content] = tuple(_crossings(access.of(roles), crossed))
+            effects.append((Subject(kind, str(number), view.names[kind][number]), told[content]))
+    return Impact(grouped(effects), 0, view.reads_everything(), view.readable_names())
+
+
+def _crossings(
+    permissions: Permissions, crossed: Callable[[Scope], tuple[frozenset[str], frozenset[str]]]
+) -> Iterator[Effect]:
+    """What somebody gains and loses on agents that cross the bounds of what his actions reach."""
+    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
+    for name, action in ACTIONS.items():
+        if "agent:id" in action.kinds:
+            for change, ids in zip((GAINS, LOSES), crossed(permissions.scope(name, "agent:id")), strict=True):
+                alike.setdefault((change, ids), []).append(name)
+    for (change, ids), actions in alike.items():
+        if ids:
+            named = sorted(ids, key=int) if len(ids) <= _MOST_NAMED else ()
+            resources = tuple(Resource("agent:id", one) for one in named)
+            yield Effect(change, tuple(actions), "agent:id", resources, count=len(ids))
+
+
+def _written(ctx: Context, before: Look, after: Look) -> frozenset[str]:
+    """The resources that policies name which the caller may read, or which he has just written."""
+    readable = current_actor(ctx).permissions.scope("security:read", "policy:id")
+    if readable.is_everything:
+        return frozenset()  # he has read all there are, and need not be asked
+    made = after.names["policy"].keys() - before.names["policy"].keys()
+    return frozenset(
+        resource
+        for access in (before.access, after.access)
+        for row in {row[2:] for rows in access.policies.values() for row in rows}
+        if row[0] in made or readable.covers(str(row[0]))
+        for block in access.blocks(row[2]).values()
+        for resource in block["resources"]
+    )
 
 
 def _names(store: Store) -> Names:
@@ -160,6 +227,7 @@ class _View:
 
     ctx: Context
     names: Names
+    written: frozenset[str]
     _counts: dict[tuple[str, Scope, Scope], int | None] = field(default_factory=dict)
     _values: dict[str, Sequence[str]] = field(default_factory=dict)
 
@@ -200,9 +268,12 @@ class _View:
         return Effect(shift.change, shift.actions, shift.kind, resources, excepted, count)
 
     def _sees(self, resource: Resource, actions: Sequence[str]) -> bool:
-        """Whether the caller may know this expression: it names nothing, or what he may read or does hold."""
+        """Whether the caller may know this expression: he has read it, it names nothing, or what he may
+        read or does hold."""
         permissions = current_actor(self.ctx).permissions
-        if resource.value == "*" or permissions.scope("security:read", "policy:id").is_everything:
+        if resource.value == "*" or str(resource) in self.written:
+            return True
+        if permissions.scope("security:read", "policy:id").is_everything:
             return True
         if resource.kind == "agent:group":
             if covers_right(permissions, "group:read", Resource("group:id", resource.value)):

@@ -1,8 +1,8 @@
 """Questions: whether somebody may do something, and why (S 2.3; D 2, D 9).
 
-Rules: a question about oneself is open to every session; about a user, roles or a context it needs security:read on
-each of them, and agent:read on the agent that it is about. What the caller may not read is left out of the reasons,
-never out of the verdict.
+Rules: a question about oneself, by one's own name too, is open to every session; about another user, roles or a
+context it needs security:read on each of them, and agent:read on the agent that it is about. What the caller may not
+read is left out of the reasons, never out of the verdict.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from mgmtctl.domain.actions import action as catalogued
 from mgmtctl.domain.actions import require_kind
 from mgmtctl.domain.errors import NotFoundError, QuestionError
 from mgmtctl.domain.fixes import Subject
-from mgmtctl.domain.grants import Grant, Permissions
+from mgmtctl.domain.grants import Decision, Grant, Permissions
 from mgmtctl.domain.resources import Resource
+from mgmtctl.domain.scopes import NOTHING, Scope
 from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
 from mgmtctl.operations import access, explanations
 from mgmtctl.operations.access_entries import grants_of, permissions_of
@@ -25,6 +26,7 @@ from mgmtctl.operations.context import Context
 from mgmtctl.operations.contexts import decided_rules
 from mgmtctl.operations.explanations import Answer
 from mgmtctl.operations.registry import operation
+from mgmtctl.operations.suggestions import suggest
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
@@ -32,18 +34,20 @@ if TYPE_CHECKING:
 
 
 _NUMBERED = ("agent:id", "user:id", "role:id", "policy:id", "rule:id")
+_MOST_MEMBERS_ASKED = 1000
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Whom a question is about, in words and as the subject of a decision, and what there is to know about them.
 
-    `options`: how a command line asks about them.
+    `options`: how a command line asks about them; None: it is oneself, not named, or as a user that one may not read.
     """
 
     title: str
     subject: Subject
-    options: tuple[str, ...]
+    options: tuple[str, ...] | None
     notes: tuple[str, ...] = ()
 
 
@@ -64,21 +68,57 @@ def can_i(
     asked = resource_asked(ctx, resource)
     require_kind(action, asked.kind)
     about = _asked(ctx, user, roles, context)
-    about_self = user is None and roles is None and context is None
+    about_self = roles is None and context is None and (user is None or access.is_oneself(ctx, user))
     if asked.kind == "agent:id" and asked.value != "*" and not about_self:
         access.demand(ctx, "agent:read", "agent:id", resource.split(":", 2)[2])
     names = (asked,) if asked.value == "*" else access.names_of(ctx, asked.kind, asked.value)
     decision = about.subject.permissions.decide(action, *names)
     actor = access.current_actor(ctx)
+    options = about.options
     answer = explanations.answer(
         ctx.store,
         actor,
         decision,
-        lambda: about.subject,
+        None if options is None else lambda: about.subject,
         about.title,
-        explanations.question(decision, resource, *about.options),
+        explanations.questions(actor, action, resource)
+        if options is None
+        else (explanations.question(action, resource, *options),),
     )
-    return replace(answer, notes=(*about.notes, *_absent(ctx, asked)))
+    partly = _partly(ctx, decision, about.subject.permissions)
+    return replace(answer, notes=(*about.notes, *partly, *_absent(ctx, asked)))
+
+
+def _partly(ctx: Context, decision: Decision, permissions: Permissions) -> Iterator[str]:
+    """A note that a group may be acted on, but some of its agents may not; agents that the caller may read count."""
+    group = decision.resources[0]
+    if not decision.allowed or group.kind != "agent:group" or group.value == "*":
+        return
+    held, readable = (
+        permissions.scope(decision.action, "agent:id"),
+        access.scope(ctx, "agent:read", "agent:id"),
+    )
+    if not (held.denied_values or held.denied_groups or held.denied_grouped):
+        return
+    of_group, agents = Scope(groups=frozenset({group.value})), ctx.store.agents
+    denied = agents.count_beyond(of_group, held, readable)
+    if denied:
+        every = agents.count_beyond(of_group, NOTHING, readable)
+        whose = "" if readable.is_everything else " that you may read"
+        are = "is" if denied == 1 else "are"
+        yield f"{denied} of its {every} agents{whose} {are} denied{_some_beyond(ctx, group.value, held, readable)}"
+
+
+def _some_beyond(ctx: Context, group: str, held: Scope, readable: Scope) -> str:
+    """The first few readable agents of a group that are not in `held`; nothing where that takes long to find."""
+    members = ctx.store.agents.members(group)
+    if len(members) > _MOST_MEMBERS_ASKED:
+        return ""
+    groups = ctx.store.agents.groups_of_each(members)
+    found = [
+        one for one, names in groups.items() if readable.covers(one, names) and not held.covers(one, names)
+    ]
+    return f": {', '.join(found[:_MOST_NAMED])}{' ...' if len(found) > _MOST_NAMED else ''}"
 
 
 def _absent(ctx: Context, asked: Resource) -> Iterator[str]:
@@ -123,10 +163,10 @@ def _asked(ctx: Context, user: str | None, roles: Sequence[str] | None, context:
         found = ctx.store.users.get(user_id)
         permissions = permissions_of(ctx.store, found.roles)
         subject = Subject(permissions, _named(ctx, found.roles), (found.id, found.name))
-        return Asked(f"user {found.name}", subject, ("--as", found.name))
+        may_read = explanations.reads(access.current_actor(ctx), "user", found.id)
+        return Asked(f"user {found.name}", subject, ("--as", found.name) if may_read else None)
     actor = access.current_actor(ctx)
-    subject = explanations.session_subject(ctx.store, actor)
-    return Asked(f"you ({actor.user})", subject, explanations.options_of(actor))
+    return Asked(f"you ({actor.user})", Subject(actor.permissions, actor.roles), None)
 
 
 def _named(ctx: Context, roles: Sequence[int]) -> tuple[tuple[int, str], ...]:
@@ -135,8 +175,11 @@ def _named(ctx: Context, roles: Sequence[int]) -> tuple[tuple[int, str], ...]:
 
 def _readable(ctx: Context, kind: str, reference: str) -> str:
     try:
+        if kind == "user:id":
+            return access.demand_user(ctx, reference)
         return access.demand(ctx, "security:read", kind, reference)
     except NotFoundError as error:
+        suggest(ctx, error)
         raise QuestionError(error.problem, why=error.why, fix=error.fix, code=error.code) from None
 
 

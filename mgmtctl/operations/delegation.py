@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mgmtctl.domain.delegation import NOBODY, Right, covers_right, missing_rights
 from mgmtctl.domain.errors import ConflictError, DeniedError
 from mgmtctl.domain.resources import Resource
-from mgmtctl.operations import consequences
+from mgmtctl.operations import consequences, explanations
 from mgmtctl.operations.access import current_actor
 from mgmtctl.operations.standing import Access, Holder, Roles, RuleLink
 
@@ -51,7 +51,7 @@ def judged(ctx: Context, accept_risk: Collection[str] = (), *, preview: bool = F
     after = Access.read(ctx.store)
     lacking = _lacking(actor.permissions, gains(before, after))
     if lacking:
-        raise _escalation(actor, lacking)
+        raise _escalation(actor, lacking, told=_told(actor, before, after))
     if LOCKOUT not in accept_risk and locks_out(before, after):
         raise ConflictError(
             "nobody could administer the service any more",
@@ -165,16 +165,36 @@ def _lacking(caller: Permissions, pairs: Iterable[tuple[Permissions, Permissions
     return list(dict.fromkeys(right for pair in pairs for right in missing_rights(caller, *pair)))
 
 
-def _escalation(actor: Actor, lacking: list[Right], who: str = "this change gives") -> DeniedError:
-    """The refusal: the first right in full, all of them for JSON; resources by name for readers of all policies."""
+def _told(actor: Actor, before: Access, after: Access) -> set[Right]:
+    """What the policies say that the change itself edits or links, when the caller may read all of those."""
+    old, new = ({row for rows in one.policies.values() for row in rows} for one in (before, after))
+    readable = actor.permissions.scope("security:read", "policy:id")
+    if not all(readable.covers(str(row[2])) for row in old ^ new):
+        return set()
+    return {
+        (action, Resource.stored(text))
+        for row in new - old
+        for block in after.blocks(row[4]).values()
+        for action in block["actions"]
+        for text in block["resources"]
+    }
+
+
+def _escalation(
+    actor: Actor, lacking: list[Right], who: str = "this change gives", told: Collection[Right] = ()
+) -> DeniedError:
+    """The refusal: the first right in full, all of them for JSON; resources by name where the caller may know them."""
     open_book = actor.permissions.scope("security:read", "policy:id").is_everything
-    rights = [(action, str(resource) if open_book else resource.kind) for action, resource in lacking]
+    known = frozenset(lacking if open_book else told)
+    told_first = sorted(lacking, key=lambda right: right not in known)
+    rights = [(right[0], str(right[1]) if right in known else right[1].kind) for right in told_first]
     (action, resource), rest = rights[0], len(rights) - 1
+    ask = explanations.asking(explanations.questions(actor, action, resource)).lines()
     more = f", and {rest} more rights that you lack" if rest else ", which you lack"
     return DeniedError(
         action,
         resource,
         why=f"nobody gives what he does not hold: {who} {action} on {resource}{more}",
-        fix="ask somebody who holds it",
+        fix="\n".join(ask) if told_first[0] in known else "ask somebody who holds it",
         explanation={"lacking": [{"action": action, "resource": resource} for action, resource in rights]},
     )

@@ -1,6 +1,7 @@
 """Why context logins of a user work or do not: the chain from the user to rights (S 5.2; D 1, D 3, D 9).
 
-Rules: only what the caller may read is looked at, and it says so; nobody is logged in and no password is asked for.
+Rules: it needs security:read on the user, about oneself nothing; only what the caller may read is looked at, and it
+says so; nobody is logged in and no password is asked for.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING
 from mgmtctl.domain.doctor import Chain, Link, RoleLink, RuleLink, diagnose
 from mgmtctl.domain.errors import InvalidError
 from mgmtctl.domain.grants import DENY, Permissions
-from mgmtctl.domain.users import WEB_INTERFACE_ID
+from mgmtctl.domain.users import WEB_INTERFACE_ID, is_reserved
 from mgmtctl.operations import access
 from mgmtctl.operations.access_entries import grants_of
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.contexts import decided_rules
-from mgmtctl.operations.registry import needs, one, operation
+from mgmtctl.operations.registry import operation
 
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
     from mgmtctl.store.rules import Rule
 
 
-@operation(
-    needs("security:read", one("user:id", "user_id")),
-    http="POST /security/users/{user_id}/run_as/check",
-)
+_MOST_COMPARED = 16  # rules that are explained to find the one to name
+
+
+@operation(http="POST /security/users/{user_id}/run_as/check", open_to="session")
 def check_run_as(ctx: Context, user_id: str, context: AuthContext | None = None) -> list[Link]:
-    """Walk the chain of a context login of this user, up to the first broken link; logs nobody in."""
+    """Walk the chain of a context login of this user, or of oneself, up to the first broken link; logs nobody in."""
+    number = int(access.demand_user(ctx, user_id))
     with ctx.store.snapshot():
-        return diagnose(_chain(_Seen.by(ctx), int(user_id), context))
+        return diagnose(_chain(_Seen.by(ctx), number, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,11 @@ def _with_context(
         return replace(chain, true=frozenset(true), together=_actions(seen.permissions(roles)))
     linked = {row[0] for row in evaluated}
     lost = [rule.id for rule in rules if not rule.roles and holds(rule.expressions, index)]
-    nearest = next((rule for rule in rules if rule.id in linked), None)
-    if lost or nearest is None:
+    told = [rule for rule in rules if rule.id in linked]
+    if lost or not told:
         return replace(chain, true=frozenset(lost))
-    trace = explain(list(nearest.expressions), index)
-    met = trace.reason or trace.expressions[0].because()
-    return replace(chain, true=frozenset(), nearest=(nearest.name, met))
+    # Nobody looks for the mistake in a default rule while there are own ones.
+    own = [rule for rule in told if not is_reserved(rule.id)][:_MOST_COMPARED] or told[:1]
+    traces = [(explain(list(rule.expressions), index), rule.name) for rule in own]
+    trace, name = max(traces, key=lambda pair: pair[0].nearness)
+    return replace(chain, true=frozenset(), nearest=(name, trace.reason or trace.nearest.because()))

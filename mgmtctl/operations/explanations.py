@@ -1,7 +1,8 @@
 """The reasons of a decision, and what would change it, as far as an actor may know them.
 
 Rules (D 2): an entry is shown to those who may read its role and its policy; the groups of an agent, and everything
-that tells them, only to those who may read the agent. Who may not read what a fix rests on is told whom to ask.
+that tells them, only to those who may read the agent. Who may not read what a fix rests on is told whom to ask; so is
+whoever is refused himself, because nobody gives himself what he does not hold (D 1).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from mgmtctl.store.store import Store
 
 _MOST_ASKED_ONE_BY_ONE = 1000
+_SHOWN_OF_CONTEXT_ID = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,19 @@ def answer(
     store: Store,
     actor: Actor,
     decision: Decision,
-    subject: Callable[[], Subject],
+    subject: Callable[[], Subject] | None,
     title: str,
-    ask: str,
+    ask: tuple[str, ...],
 ) -> Answer:
-    """What the actor may know of a decision; `ask`: the command that tells it to those who may know more."""
+    """What the actor may know of a decision; `ask`: the commands that tell it to those who may know more.
+
+    Without a `subject` nothing is told of what would allow it but whom to ask.
+    """
     shown = visible_to(actor, decision)
     if decision.allowed:
         return Answer(shown, title)
     return Answer(
-        shown._replace(fix=_fix(store, actor, shown, decision, subject) or _asking(ask)),
+        shown._replace(fix=_fix(store, actor, shown, decision, subject) or asking(ask)),
         title,
         tuple(_holders(store, actor, decision)),
     )
@@ -107,25 +112,27 @@ def shown_to(actor: Actor) -> Callable[[Entry | Grant], bool]:
     return lambda one: roles.covers(str(one.role_id)) and policies.covers(str(one.policy_id))
 
 
-def question(decision: Decision, asked: str, *options: str) -> str:
-    """The command that says why this is denied, for somebody who may read everything."""
+def question(action: str, asked: str, *options: str) -> str:
+    """The command that says whether and why, for somebody who may read everything."""
     import shlex
 
-    return shlex.join(["mgmtctl", "can-i", decision.action, asked, *options, "--explain"])
+    return shlex.join(["mgmtctl", "can-i", action, asked, *options, "--explain"])
 
 
-def options_of(actor: Actor) -> tuple[str, ...]:
-    """How a command line asks about what this session may do; FILE is the context of its login."""
-    return ("--as", actor.user, *(("--context-file", "FILE") if actor.run_as else ()))
+def questions(actor: Actor, action: str, asked: str) -> tuple[str, ...]:
+    """The commands that tell it of this session; of one by a context, what its roles say and what the context is."""
+    if not actor.run_as:
+        return (question(action, asked, "--as", actor.user),)
+    roles = [word for _, name in actor.roles for word in ("--role", name)]
+    by_roles = (question(action, asked, *roles),) if roles else ()
+    return (*by_roles, f"mgmtctl log show --context {(actor.context_id or '')[:_SHOWN_OF_CONTEXT_ID]}")
 
 
-def session_subject(store: Store, actor: Actor) -> Subject:
-    """Who is acting, as the subject of a decision; for a context session with the rules that its login found true."""
-    from mgmtctl.domain.fixes import Subject
+def asking(commands: tuple[str, ...]) -> Fix:
+    """What is left to do for whoever may neither change nor read it."""
+    from mgmtctl.domain.fixes import Fix
 
-    user = (actor.user_id, actor.user)
-    rules = tuple(_rules_of_session(store, actor)) if actor.run_as else None
-    return Subject(actor.permissions, actor.roles, user, rules)
+    return Fix("ask an administrator", ask=commands)
 
 
 def reads(actor: Actor, kind: str, number: int) -> bool:
@@ -150,21 +157,15 @@ def _unknown(decision: Decision, shows: Callable[[Entry | Grant], bool]) -> Deci
 
 
 def _fix(
-    store: Store, actor: Actor, shown: Decision, decision: Decision, subject: Callable[[], Subject]
+    store: Store, actor: Actor, shown: Decision, decision: Decision, subject: Callable[[], Subject] | None
 ) -> Fix | None:
     """What would allow it; None when that rests on what the actor may not read."""
     hidden = shown.because != decision.because or not _knows(actor, decision)
-    if hidden or _reads_nothing(actor):
+    if subject is None or hidden or _reads_nothing(actor):
         return None
     from mgmtctl.domain.fix_search import find_fix
 
     return find_fix(shown, subject(), _view(store, actor, decision))
-
-
-def _asking(ask: str) -> Fix:
-    from mgmtctl.domain.fixes import Fix
-
-    return Fix("ask an administrator", ask=ask)
 
 
 def _view(store: Store, actor: Actor, decision: Decision) -> View:
@@ -228,20 +229,6 @@ def _holders(store: Store, actor: Actor, decision: Decision) -> list[str]:
         for grants in by_role.values()
         if Permissions.granted(WHITE, grants).allows(decision.action, *decision.resources)
     ]
-
-
-def _rules_of_session(store: Store, actor: Actor) -> Iterator[tuple[Named, frozenset[int]]]:
-    """The rules that the login of a context session found true, as far as they are there and may be read."""
-    held = {number for number, _ in actor.roles}
-    logins = [
-        login
-        for login in store.contexts.of(actor.context_id or "")
-        if login.user_id == actor.user_id and {number for number, _ in login.roles} == held
-    ]
-    names = store.rules.names()
-    for number, _ in logins[-1].rules if logins else ():
-        if number in names and reads(actor, "rule", number):
-            yield (number, names[number]), frozenset(store.rules.roles_of(number))
 
 
 def _knows(actor: Actor, decision: Decision) -> bool:

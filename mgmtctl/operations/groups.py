@@ -7,16 +7,19 @@ group moves its members in the same transaction, and refuses while policies name
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mgmtctl.domain.errors import ConflictError, MgmtctlError, NotFoundError, QuestionError
 from mgmtctl.domain.groups import DEFAULT_GROUP, check_group_name
+from mgmtctl.domain.memberships import FALLBACK, Groups
 from mgmtctl.domain.queries import NUMBER, TEXT, Fields, ListQuery, apply_query
 from mgmtctl.domain.scopes import Scope
 from mgmtctl.operations import access
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.memberships import preview
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
 from mgmtctl.operations.results import Items, grouped
 
@@ -111,6 +114,8 @@ def delete_groups(ctx: Context, groups_list: Selection, force: bool = False) -> 
             done.append(_delete(ctx, name, force))
         except (ConflictError, NotFoundError) as error:
             failed.append((name, error))
+    if ctx.dry_run:
+        preview(ctx, _moves(ctx, {group.name for group in done}))
     return Items(done, grouped(failed))
 
 
@@ -172,6 +177,16 @@ def _delete(ctx: Context, name: str, force: bool) -> DeletedGroup:
         fallen = ctx.store.agents.alone_in(name, readable)
         ctx.store.agents.leave_group(name)
     return DeletedGroup(name, members, fallen, visible)
+
+
+def _moves(ctx: Context, gone: Collection[str]) -> dict[tuple[Groups, Groups], frozenset[str]]:
+    """The members of groups that go, by the groups that they have and will have."""
+    members = dict.fromkeys(member for name in gone for member in ctx.store.agents.members(name))
+    found: dict[tuple[Groups, Groups], set[str]] = {}
+    for member, before in ctx.store.agents.groups_of_each(members).items():
+        after = tuple(name for name in before if name not in gone) or FALLBACK
+        found.setdefault((before, after), set()).add(member)
+    return {move: frozenset(ids) for move, ids in found.items()}
 
 
 def _policies_naming(ctx: Context, group: str) -> tuple[bool, tuple[str, ...]]:

@@ -23,7 +23,7 @@ from mgmtctl.operations.resuming import resume
 if TYPE_CHECKING:
     from mgmtctl.domain.auth_context import AuthContext
     from mgmtctl.domain.trace import Trace
-    from mgmtctl.operations.proof import Login
+    from mgmtctl.operations.proof import Granted, Login, TriedLogin
     from mgmtctl.store.rules import Rule
     from mgmtctl.store.users import Credentials
 
@@ -35,6 +35,7 @@ __all__ = [
     "my_permissions",
     "resume",
     "run_as",
+    "try_run_as",
     "who_am_i",
 ]
 
@@ -104,16 +105,19 @@ def run_as(ctx: Context, user_name: str, password: str, context: AuthContext) ->
 
     DeniedError 6004 when the user may not use contexts. A context without a true rule gives a session without roles.
     """
-    from mgmtctl.operations.proof import Granted, issue, prove
+    from mgmtctl.operations.proof import issue
 
-    def granted() -> Granted:
-        rules = _true_rules(ctx, context, user.user_id)
-        return Granted(ctx.store.rules.roles_granted(rules), tuple(rules))
+    user = _proven_for(ctx, user_name, password, context)
+    return issue(ctx, user, lambda: _granted(ctx, user, context), context)
 
-    user = prove(ctx, user_name, password)
-    _require_run_as(user)
-    _require_named(ctx, context)
-    return issue(ctx, user, granted, context)
+
+@operation(http="POST /security/user/authenticate/run_as/try", open_to="anyone")
+def try_run_as(ctx: Context, user_name: str, password: str, context: AuthContext) -> TriedLogin:
+    """Say what `run_as` would give: password, limits and refusals are the same, but there is no session."""
+    from mgmtctl.operations.proof import tried
+
+    user = _proven_for(ctx, user_name, password, context)
+    return tried(ctx, user, lambda: _granted(ctx, user, context), context)
 
 
 @operation(
@@ -160,13 +164,32 @@ def log_out_everywhere(ctx: Context) -> None:
         ctx.store.users.end_sessions(current_actor(ctx).user_id)
 
 
+def _proven_for(ctx: Context, user_name: str, password: str, context: AuthContext) -> Credentials:
+    """The user who may bring this context, after his password."""
+    from mgmtctl.operations.proof import prove
+
+    user = prove(ctx, user_name, password)
+    _require_run_as(user)
+    _require_named(ctx, context)
+    return user
+
+
+def _granted(ctx: Context, user: Credentials, context: AuthContext) -> Granted:
+    from mgmtctl.operations.proof import Granted
+
+    rules = _true_rules(ctx, context, user.user_id)
+    return Granted(ctx.store.rules.roles_granted(rules), tuple(rules))
+
+
 def _require_run_as(user: Credentials) -> None:
     if not user.allow_run_as:
         raise DeniedError(
             "run_as",
             f"user:id:{user.user_id}",
             problem=f"user `{user.name}` may not use authorization contexts",
-            fix=None if is_reserved(user.user_id) else f"mgmtctl users allow-run-as {user.name}",
+            fix=None
+            if is_reserved(user.user_id)
+            else f"ask an administrator:\nmgmtctl users allow-run-as {user.name}",
             code=6004,
         )
 

@@ -1,7 +1,7 @@
 """The grid of what a role or a user may do, by groups of agents or by the resources that policies name (D 2, D 9).
 
-Rules: it needs security:read on the role or user; agents are counted by the store, among those that the caller may
-read; a column is a group that he may read, or a resource that a policy names which he may read.
+Rules: it needs security:read on the role or user, about oneself nothing; agents are counted by the store, among those
+that the caller may read; a column is a group that he may read, or a resource that his own or a readable policy names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ GROUP, RESOURCE = "group", "resource"
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The grid: `columns` are names of groups or resource expressions; `left_out`: actions that are nowhere allowed."""
+    """The grid: `columns` are names of groups or resource expressions; `left_out`: actions that are nowhere allowed;
+    `complete`: the caller may read all that could be in it."""
 
     subject: str
     mode: str
@@ -37,6 +38,7 @@ class Matrix:
     rows: tuple[Row, ...]
     left_out: int
     notes: tuple[str, ...] = ()
+    complete: bool = True
 
     def record(self) -> dict[str, Any]:
         """Plain form: every row with its cells by column."""
@@ -47,6 +49,7 @@ class Matrix:
             "columns": list(self.columns),
             "rows": [row.record() for row in self.rows],
             "notes": list(self.notes),
+            "complete": self.complete,
         }
 
 
@@ -68,18 +71,26 @@ def access_matrix(
         raise QuestionError(f"no axis `{by}`", fix=f"one of {GROUP}, {RESOURCE}")
     with ctx.store.snapshot():
         subject, permissions = _subject(ctx, role, user)
-        columns, rows = _by_group(ctx, permissions, groups) if by == GROUP else _by_resource(ctx, permissions)
+        own = user is not None and access.is_oneself(ctx, user)
+        columns, rows = (
+            _by_group(ctx, permissions, groups) if by == GROUP else _by_resource(ctx, permissions, own=own)
+        )
     shown = tuple(row for row in rows if every or row.says_something)
-    return Matrix(
-        subject, permissions.mode, by, columns, shown, len(rows) - len(shown), tuple(_notes(ctx, permissions))
-    )
+    left_out, notes = len(rows) - len(shown), tuple(_notes(ctx, permissions))
+    return Matrix(subject, permissions.mode, by, columns, shown, left_out, notes, _complete(ctx, by))
+
+
+def _complete(ctx: Context, by: str) -> bool:
+    """Whether the caller may read whatever could make a column or count in a cell; never what that is."""
+    kinds = ("agent:id", "group:id") if by == GROUP else ("agent:id", "role:id", "policy:id")
+    return all(access.scope(ctx, access.READ_ACTIONS[kind], kind).is_everything for kind in kinds)
 
 
 def _subject(ctx: Context, role: str | None, user: str | None) -> tuple[str, Permissions]:
     if role is not None:
         role_id = int(access.demand(ctx, "security:read", "role:id", role))
         return f"role {ctx.store.roles.get(role_id).name}", permissions_of(ctx.store, [role_id])
-    found = ctx.store.users.get(int(access.demand(ctx, "security:read", "user:id", str(user))))
+    found = ctx.store.users.get(int(access.demand_user(ctx, str(user))))
     return f"user {found.name}", permissions_of(ctx.store, found.roles)
 
 
@@ -103,9 +114,10 @@ def _group(ctx: Context, name: str) -> str:
     return name
 
 
-def _by_resource(ctx: Context, permissions: Permissions) -> tuple[tuple[str, ...], list[Row]]:
+def _by_resource(ctx: Context, permissions: Permissions, *, own: bool) -> tuple[tuple[str, ...], list[Row]]:
     actor = access.current_actor(ctx)
-    named = mentioned(filter(shown_to(actor), permissions.entries))
+    shown = shown_to(actor)
+    named = mentioned(entry for entry in permissions.entries if own or shown(entry))
 
     @cache
     def groups_of(agent_id: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Rules (D 5): the right on the agent is asked by the operation; here follows the right on every group that is entered,
 left or moved, inside the transaction that changes them; falling back to `default` needs none. A file name that two
-groups of an agent share is reported when it is assigned.
+groups of an agent share is reported when it is assigned. A dry run tells who gains and who loses on the agents.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from mgmtctl.domain.errors import MgmtctlError
 from mgmtctl.domain.memberships import FALLBACK, Groups, touched
 from mgmtctl.domain.queries import ListQuery
 from mgmtctl.domain.resources import Resource
-from mgmtctl.operations import access
+from mgmtctl.operations import access, consequences
 from mgmtctl.operations.context import Context
 
 if TYPE_CHECKING:
     from mgmtctl.domain.agents import Agent
+    from mgmtctl.domain.impact import Moves
     from mgmtctl.domain.merging import Conflict
 
 ASSIGN = "group:modify_assignments"
@@ -51,15 +52,17 @@ def enter(ctx: Context, groups: Iterable[str]) -> None:
 
 
 def regroup(
-    ctx: Context, ids: Sequence[str], change: Callable[[Groups], Groups]
+    ctx: Context, ids: Sequence[str], change: Callable[[Groups], Groups], *, told: bool = True
 ) -> tuple[list[Assignment], list[tuple[str, MgmtctlError]]]:
     """Give each agent the groups that `change` makes of those it has (none: `default`), all in one transaction.
 
-    Returns what became of each by id, and (id, error) of those for which `change` raised, in the order of ids.
+    Returns what became of each by id, and (id, error) of those for which `change` raised, in the order of ids; `told`:
+    a dry run tells what it means for everybody.
     DeniedError when a right on some group is missing, and then nothing changes.
     """
     changed: set[str] = set()
     failed: dict[str, MgmtctlError] = {}
+    moves: dict[tuple[Groups, Groups], frozenset[str]] = {}
     now = ctx.now()
     with ctx.atomic():
         for before, members in _by_groups(ctx, ids).items():
@@ -72,13 +75,22 @@ def regroup(
                 _demand(ctx, before, after)
                 ctx.store.agents.set_groups(members, after or FALLBACK)
                 changed.update(members)
+                moves[before, after or FALLBACK] = frozenset(members)
         done = [identifier for identifier in ids if identifier not in failed]
         agents, _ = ctx.store.agents.list(done, ListQuery(), now)
+    if told:
+        preview(ctx, moves)
     found = Conflicts(ctx)
     return [
         Assignment(agent, agent.id in changed, found.among(agent.groups) if agent.id in changed else ())
         for agent in agents
     ], [(identifier, failed[identifier]) for identifier in sorted(failed, key=int)]
+
+
+def preview(ctx: Context, moves: Moves) -> None:
+    """In a dry run, put into `ctx.impacts` who gains and who loses what on agents that change their groups."""
+    if ctx.dry_run:
+        ctx.impacts.append(consequences.moves_impact(ctx, moves))
 
 
 class Conflicts:

@@ -6,17 +6,19 @@ of each role that has the policy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain.errors import ConflictError, InvalidError, MgmtctlError
 from mgmtctl.domain.fields import ID, TEXT
+from mgmtctl.domain.grants import ALLOW, covers
 from mgmtctl.domain.links import Changed, renamed
-from mgmtctl.domain.policies import Block, Policy, block_changes, parse_policy, policy_record
+from mgmtctl.domain.policies import Block, Policy, block_changes, check_policy, parse_policy, policy_record
 from mgmtctl.domain.policy_entries import Entries, with_entries, without_entries
+from mgmtctl.domain.resources import Resource
 from mgmtctl.domain.users import check_name, is_reserved
-from mgmtctl.operations import delegation, links
+from mgmtctl.operations import access, delegation, links
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
@@ -113,7 +115,10 @@ def remove_entries(
     effect: str,
     accept_risk: Sequence[str] = (),
 ) -> Changed[LinkedPolicy]:
-    """Take each action on each resource out of a policy, and nothing else; it must keep some."""
+    """Take each action on each resource out of a policy, and nothing else; it must keep some.
+
+    Warns of what other entries of the policy still say about those resources.
+    """
     unwanted = _entries(actions, resources, effect)
 
     def blocks(before: Policy) -> Sequence[Block]:
@@ -122,7 +127,33 @@ def remove_entries(
             raise _emptied(before.name)
         return left
 
-    return _changed(ctx, int(policy_id), blocks, accept_risk)
+    changed = _changed(ctx, int(policy_id), blocks, accept_risk)
+    ctx.warnings.extend(_still_said(ctx, changed.value.policy.blocks, unwanted))
+    return changed
+
+
+def _still_said(ctx: Context, blocks: Sequence[Block], unwanted: Entries) -> Iterator[str]:
+    """What blocks say about resources of these entries by a wider one: all of a kind, or a group of an agent.
+
+    The groups of an agent are looked at only for who may read it.
+    """
+    said = "allowed" if unwanted.effect == ALLOW else "denied"
+    for action, resource in unwanted.pairs():
+        names = _names_of(ctx, resource)
+        for block in blocks:
+            if block.effect != unwanted.effect or action not in block.actions:
+                continue
+            wider = next((held for held in block.resources if any(covers(held, one) for one in names)), None)
+            if wider is not None:
+                yield f"{action} on {resource} is still {said} by {wider} in block `{block.name}`"
+
+
+def _names_of(ctx: Context, resource: Resource) -> list[Resource]:
+    if resource.kind != "agent:id" or resource.value == "*":
+        return [resource]
+    groups = ctx.store.agents.groups_of(int(resource.value))
+    known = access.scope(ctx, "agent:read", "agent:id").covers(resource.value, groups)
+    return [resource, *(Resource("agent:group", group) for group in groups if known)]
 
 
 @operation(needs("security:delete", each("policy:id", "policy_ids")), http="DELETE /security/policies")
@@ -174,7 +205,16 @@ def _entries(
     if block is not None and not (isinstance(block, str) and block):
         raise InvalidError("`block` is the name of a block", fix="leave it out for a block of its own")
     plain = {"actions": list(actions), "resources": list(resources), "effect": effect}
-    (read,) = parse_policy({"blocks": {block or "entries": plain}}, block or "entries")
+    document, place = {"blocks": {block or "entries": plain}}, f"blocks.{block or 'entries'}."
+    findings = [replace(found, path=found.path.removeprefix(place)) for found in check_policy(document)]
+    if findings:
+        # The document is not the caller's: what he wrote is told, and a single fault without a place in it.
+        first = findings[0]
+        if findings[1:]:
+            raise InvalidError("the entries are refused", findings=findings)
+        where = f"{first.path}: " if first.path in plain else ""
+        raise InvalidError(f"{where}{first.message}", fix=first.suggestion)
+    (read,) = parse_policy(document, "entries")
     return Entries(read.actions, read.resources, read.effect)
 
 

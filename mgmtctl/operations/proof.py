@@ -58,6 +58,21 @@ class Login:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class TriedLogin:
+    """What a context login would give; there is no token."""
+
+    user_id: int
+    user: str
+    context_id: str
+    roles: tuple[tuple[int, str], ...]
+
+    def record(self) -> dict[str, Any]:
+        """Plain form, as of a login: `expires` is null, for there is no session."""
+        roles = [{"id": str(role_id), "name": name} for role_id, name in self.roles]
+        return {"user": self.user, "context_id": self.context_id, "roles": roles, "expires": None}
+
+
 class Granted(NamedTuple):
     """What a login gives: role ids in order and, by a context, the ids of the rules that were true."""
 
@@ -69,7 +84,7 @@ def prove(ctx: Context, user_name: str, password: str) -> Credentials:
     """The user whose name and password these are. UnauthenticatedError, or DeniedError (6000) while blocked."""
     user = ctx.store.users.credentials(user_name)
     buckets = _buckets(ctx, user)
-    _count_attempt(ctx, buckets, known=user is not None)
+    _count_attempt(ctx, buckets, user_name, known=user is not None)
     if user is not None and passwords.verify(user.password, password):
         _settle(ctx, buckets)
         return user
@@ -90,9 +105,7 @@ def issue(
     session is dead when it is first used, never alive with roles that were just taken away.
     """
     with ctx.store.snapshot():
-        if ctx.store.users.credentials(user.name) != user:
-            # Changed while the password was looked at: what was proven does not hold any more.
-            raise wrong_credentials()
+        _require_unchanged(ctx, user)
         given = granted()
         session = _session(ctx, user.user_id, given.roles, context)
         names = ctx.store.roles.names()
@@ -106,6 +119,23 @@ def issue(
             ctx.store.contexts.note(noted)
     named = tuple((role_id, names[role_id]) for role_id in session.roles)
     return Login(token, user.user_id, user.name, session.context_id, named, session.expires)
+
+
+def tried(
+    ctx: Context, user: Credentials, granted: Callable[[], Granted], context: AuthContext
+) -> TriedLogin:
+    """What `issue` would give a proven user now; no session is made, and nothing is noted."""
+    with ctx.store.snapshot():
+        _require_unchanged(ctx, user)
+        names = ctx.store.roles.names()
+        roles = tuple((role_id, names[role_id]) for role_id in granted().roles)
+    return TriedLogin(user.user_id, user.name, context.id, roles)
+
+
+def _require_unchanged(ctx: Context, user: Credentials) -> None:
+    if ctx.store.users.credentials(user.name) != user:
+        # Changed while the password was looked at: what was proven does not hold any more.
+        raise wrong_credentials()
 
 
 def _noted(ctx: Context, user: Credentials, context: AuthContext, given: Granted, now: int) -> ContextLogin:
@@ -176,19 +206,20 @@ def _buckets(ctx: Context, user: Credentials | None) -> Buckets:
     )
 
 
-def _count_attempt(ctx: Context, buckets: Buckets, *, known: bool) -> None:
+def _count_attempt(ctx: Context, buckets: Buckets, user_name: str, *, known: bool) -> None:
     """Count the attempt in both buckets, or refuse it when one that may refuse is blocked or spent."""
     failures = ctx.store.login_failures
     refusing = buckets if known else buckets[1:]
     with ctx.store.database.atomic():
         now = int(ctx.now())
         failures.purge(buckets[0][1], now)
-        seconds = max(failures.blocked_for(bucket, limits, now) for bucket, limits in refusing)
-        if seconds:
-            raise _blocked(ctx, seconds)
+        blocked = [failures.blocked_for(bucket, limits, now) for bucket, limits in refusing]
+        if any(blocked):
+            # Of a blocked address every name hears the same, whether somebody has it or not.
+            raise _blocked(ctx, max(blocked), user_name if not blocked[-1] else None)
         for bucket, limits in buckets:
             if not failures.count(bucket, limits, now) and (bucket, limits) in refusing:
-                raise _blocked(ctx, limits.block)
+                raise _blocked(ctx, limits.block, None)
 
 
 def _settle(ctx: Context, buckets: Buckets) -> None:
@@ -198,10 +229,13 @@ def _settle(ctx: Context, buckets: Buckets) -> None:
         ctx.store.login_failures.take_back(buckets[1][0])
 
 
-def _blocked(ctx: Context, seconds: int) -> DeniedError:
+def _blocked(ctx: Context, seconds: int, user_name: str | None) -> DeniedError:
+    """The refusal of an attempt; `user_name`: of a user who is blocked alone, None when the address is."""
+    whose = f"--user {user_name}" if user_name is not None else f"--address {ctx.door.login_address}"
     return DeniedError(
         "login",
         ctx.door.login_address,
         problem=f"too many failed logins, try again in {seconds} s",
+        fix=f"ask an administrator: mgmtctl security login-limit lift {whose}",
         code=BLOCKED_CODE,
     )

@@ -49,6 +49,9 @@ HELD_FIELDS = {
 }
 
 
+PARTLY_HIDDEN = "`resources` and `by` leave out what only roles and policies say that you may not read"
+
+
 class Chain(NamedTuple):
     """How something is allowed: the entries that the caller may read, and their plain form, made once for all who have
     the same roles; `by_mode`: no entry allows it."""
@@ -156,6 +159,7 @@ def user_permissions(ctx: Context, user_id: str, query: ListQuery | None = None)
         notes = [f"mode {permissions.mode}"]
         notes += [] if user.roles else [f"user `{user.name}` has no role: everything is denied in both modes"]
         notes += _run_as_notes(ctx, user.id) if user.allow_run_as else []
+        notes += [PARTLY_HIDDEN] if any(map(is_hidden, held)) else []
     found, total = apply_query(held, query or ListQuery(), HELD_FIELDS, ctx.now())
     return NotedItems(found, total=total, notes=tuple(notes))
 
@@ -247,6 +251,11 @@ def _run_as_notes(ctx: Context, user_id: int) -> list[str]:
     ]
     by = f", by rule {', '.join(leading)}" if leading else ""
     return [f"a login with an authorization context gives other roles instead{by}"]
+
+
+def is_hidden(held: Held) -> bool:
+    """Whether something of it, or all that gives it, is left out."""
+    return not (held.whole and held.by)
 
 
 def _once(words: Iterator[str]) -> list[str]:

@@ -13,6 +13,7 @@ from mgmtctl.operations.access_entries import permissions_of
 from mgmtctl.operations.context import Actor, Context
 
 if TYPE_CHECKING:
+    from mgmtctl.operations.proof import TriedLogin
     from mgmtctl.store.sessions import Session
 
 # A clock may be set back by so many seconds before its sessions count as begun in the future.
@@ -35,6 +36,22 @@ def resume(ctx: Context, token: str, verify_signature: bool = True) -> Context:
             raise invalid_token()
         _require_alive(ctx, session)
         return ctx.acting_as(_actor(ctx, session))
+
+
+def end(ctx: Context) -> None:
+    """End the session that is acting, as its time would have; in a dry run too, whose session was real."""
+    if ctx.actor is not None:
+        with ctx.store.database.atomic():
+            ctx.store.sessions.revoke(ctx.actor.session)
+
+
+def in_place_of(ctx: Context, tried: TriedLogin) -> Context:
+    """The same service for who would act after a login that was only tried, with what its roles permit now."""
+    permissions = permissions_of(ctx.store, tuple(role_id for role_id, _ in tried.roles))
+    actor = Actor(
+        tried.user_id, tried.user, True, tried.context_id, tried.roles, permissions, "", int(ctx.now())
+    )
+    return ctx.acting_as(actor)
 
 
 def living(ctx: Context, user_id: int | None = None) -> list[Session]:

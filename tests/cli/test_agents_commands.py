@@ -222,7 +222,8 @@ def test_dry_run_says_so_and_changes_nothing(fleet: Cli) -> None:
     assert imported.err == "dry run: would import 2 agents\n"
     for group, verb in (("pci", "be in web, pci"), ("web", "stay in web")):
         told = fleet("agents", "add-group", "web-1", group, "-n").err
-        assert told == f"dry run: agent `web-1` would {verb}\n"
+        nobody = "  nobody gains or loses anything; no session ends\n"
+        assert told == f"dry run: agent `web-1` would {verb}\n{nobody}"
     assert fleet("agents", "list", "-o", "id").out.split() == ["001", "002"]
 
 

@@ -159,9 +159,37 @@ def test_a_refusal_says_what_the_question_says(web: Cli) -> None:
         "error: permission denied: agent:delete on agent:id:web-1",
         "  why: no entry covers it, and mode white denies what no policy allows",
         "       held by     administrator, agents_admin",
-        "  fix: put an entry into policy web of role web",
-        "       mgmtctl policies add-entry web --allow agent:delete --on agent:id:001",
+        "  fix: ask an administrator:",
+        "       mgmtctl can-i agent:delete agent:id:web-1 --as ann --explain",
     ]
     as_json = json.loads(web("agents", "delete", "web-1", "-y", "-o", "json").err)
     asked = web("can-i", "agent:delete", "agent:id:web-1", "-o", "json").json()
     assert (as_json["type"], as_json["exit"], as_json["decision"]) == ("denied", 6, asked)
+
+
+def test_the_command_that_one_is_told_to_pass_on_works_for_oneself_too(web: Cli) -> None:
+    assert web("login", "-u", "ann", "--password-stdin", stdin=PASSWORD).code == 0
+    fix = web("agents", "delete", "web-1", "-y").err.splitlines()[-1]
+    for command in (fix.split()[1:], fix.replace("--as ann", "--as 100").split()[1:]):
+        asked = web(*command)
+        assert (asked.code, asked.out.splitlines()[0]) == (1, "no")
+        assert fix.strip() in asked.out
+    assert web("policies", "matrix", "--user", "ann").code == 0
+    assert "ann has id 100" in web("run-as", "--doctor", "ann").out
+
+
+def test_the_file_of_a_context_stands_in_what_is_to_be_passed_on(web: Cli, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.json"
+    raw.write_text(json.dumps({"office": "north"}))
+    web("policies", "create", "rules", "--allow", "security:read", "--on", "rule:id:*,user:id:*")
+    web("policies", "create", "all", "--allow", "agent:read", "--on", "agent:id:*")
+    web("roles", "add-policy", "web", "rules", "all")
+    assert web("login", "-u", "ann", "--password-stdin", stdin=PASSWORD).code == 0
+    asked = ["can-i", "agent:read", "agent:id:001", "--context-file", str(raw), "--wrap", "portal"]
+    explained = web(*asked, "--explain").out
+    assert f"mgmtctl {' '.join(asked)} --explain" in explained
+
+
+def test_a_misspelt_user_has_a_name_that_is_near(web: Cli) -> None:
+    refused = web("can-i", "agent:read", "agent:id:001", "--as", "anne")
+    assert (refused.code, "did you mean `ann`?" in refused.err) == (2, True)

@@ -163,6 +163,30 @@ def test_junit_is_written_when_all_pass_too(cli: Cli, here: Path) -> None:
     assert read_xml(here / "results.xml").get("failures") == "0"
 
 
+@pytest.mark.parametrize(
+    ("table", "code", "said"),
+    [
+        pytest.param("broken.yml", 7, "broken.yml:1:8: error: not YAML", id="no table"),
+        pytest.param("stored.yml", 4, "not logged in", id="nobody is logged in"),
+    ],
+)
+def test_junit_of_a_run_that_did_not_take_place_is_one_error(
+    cli: Cli, service_home: Path, here: Path, table: str, code: int, said: str
+) -> None:
+    (here / "broken.yml").write_text("cases: }")
+    (here / "results.xml").write_text("what was there before")
+    assert cli("policies", "test", "good.yml", table, "--junit", "results.xml").code == code
+    root = read_xml(here / "results.xml")
+    assert [root.get(name) for name in ("tests", "failures", "errors")] == ["1", "0", "1"]
+    (error,) = root.iter("error")
+    assert said in str(error.text)
+
+
+def test_a_case_that_cannot_be_decided_says_why_once(admin: Cli, here: Path) -> None:
+    result = admin("policies", "test", "-", stdin=STORED.replace("admin", "nobody"), terminal=True)
+    assert result.out.count("user `nobody` does not exist") == 1
+
+
 def test_junit_that_cannot_be_written_is_an_error(cli: Cli, here: Path) -> None:
     result = cli("policies", "test", "good.yml", "--junit", "none/results.xml")
     assert result.code == 74
@@ -211,6 +235,8 @@ def test_only_a_table_without_a_world_needs_a_login(cli: Cli, service_home: Path
         pytest.param(b"cases: !!set {}", ":1:8: error: tag `tag:yaml.org,2002:set`", id="a tag"),
         pytest.param(b"cases: []\ncases: []", ":2:1: error: key `cases` is given twice", id="a key twice"),
         pytest.param(b"agents: {001: [web]}", ":1:10: error: key `001` is not text", id="a key without quotes"),
+        pytest.param(b"roles: {no: []}", ":1:9: error: key `no` is not text; write it in quotes", id="a key no"),
+        pytest.param(b"a: [*:*:*]", 'not YAML: `*` without quotes begins an alias; write `"*:*:*"`', id="a star"),
         pytest.param(b"cases: 2024-01-01", ":1:8: error: `2024-01-01`: expected text", id="a date"),
         pytest.param(b"a\n---\nb", ":2:1: error: expected one document", id="two documents"),
         pytest.param(b"[" * 100_000, "nested too deep: at most 256 levels", id="brackets without end"),

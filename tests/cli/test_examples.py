@@ -48,7 +48,7 @@ WORLD = (
     *(f"users create {name} --password-file portal.password" for name in ("ann", "bob", "portal")),
     "users add-role ann agents_admin",
     "users set-password wui --password-file wui.password",
-    "run-as -u wui --password-file wui.password --context-file context.json -- whoami",
+    "run-as -u wui --password-file wui.password --context-file context.json --print-token",
     *(f"roles create {name}" for name in ("web-team", "team-101", "team-102")),
     *(f"policies create {name} --allow group:read --on group:id:db" for name in ("web-files", "web-team")),
     "policies add-entry web-files --allow agent:read --on agent:id:1",

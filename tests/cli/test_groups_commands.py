@@ -119,7 +119,8 @@ def test_dry_run_creates_nothing(fleet: Cli, service_home: Path) -> None:
     ],
 )  # fmt: skip
 def test_dry_run_says_what_would_be(fleet: Cli, words: str, text: str) -> None:
-    assert fleet("groups", *words.split(), "-n").err == f"dry run: {text}\n"
+    nobody = "  nobody gains or loses anything; no session ends\n"
+    assert fleet("groups", *words.split(), "-n").err == f"dry run: {text}\n{nobody}"
 
 
 def test_delete_says_before_it_asks_who_would_leave(fleet: Cli, service_home: Path) -> None:

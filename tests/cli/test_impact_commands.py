@@ -18,6 +18,9 @@ WIDER = (
 )
 
 
+READABLE = "user:id:*,role:id:*,policy:id:100"
+
+
 @pytest.fixture
 def team(admin: Cli, tmp_path: Path) -> Cli:
     """Role `team` with policy `team` (agent:read on group web), users ann and bob, agents in web and db."""
@@ -167,7 +170,8 @@ def effect(
             effect("agent:group:web", "agent:id:042", count=8), "on 8 agents (group web, agent 042)", id="both"
         ),
         pytest.param(effect("agent:id:042", "agent:id:043", count=2), "on agents 042, 043", id="agents by id"),
-        pytest.param(effect("agent:id:042", count=0), "on agent 042 (none now)", id="one that is not there"),
+        pytest.param(effect("agent:id:042", count=0), "on agent 042 (reached on none now)", id="one that is not there"),
+        pytest.param(effect("agent:id:*", count=0), "on every agent (none now)", id="none there"),
         pytest.param(effect("agent:id:*", count=9), "on every agent (9 now)", id="every agent"),
         pytest.param(
             effect("agent:id:*", count=9, but=("agent:group:db",)), "on every agent but group db (9 now)", id="but some"
@@ -202,3 +206,92 @@ def test_long_lists_are_cut_and_lines_fit_the_terminal() -> None:
     )
     assert "and 12 more on 7 agents (group web)" in text
     assert text.endswith("(as far as you may read users, roles, rules, groups and agents) 1 session ends")
+
+
+def test_a_loss_of_what_nobody_held_says_so() -> None:
+    lost = effect("agent:id:002", change=LOSES, count=0)
+    impact = Impact(grouped([(ANN, (lost,))]), 0, True, {})
+    assert impact_text.lines(impact)[1] == "    loses  a:b  on agent 002 (held on none now)"
+
+
+def test_a_long_impact_begins_with_what_matters_most() -> None:
+    kinds = ("agent:id", "node:id", "decoder:file", "list:file", "rule:file", "group:id")
+    plain = tuple(Effect(GAINS, ("a:b", "a:c"), kind, (Resource(kind, "*"),)) for kind in kinds)
+    access = Effect(
+        GAINS, ("a:b", "security:read", "security:update"), "user:id", (Resource("user:id", "*"),)
+    )
+    lost = Effect(LOSES, ("a:b",), "role:id", (Resource("role:id", "*"),))
+    said = [
+        (Subject("user", str(number), f"user-{number}"), (*plain, *((access, lost) if number == 3 else ())))
+        for number in range(5)
+    ]
+    told = [(subject, (Effect(LOSES, (subject.name,), "*:*", ()), *effects)) for subject, effects in said]
+    lines = impact_text.lines(Impact(grouped(told), 2, True, {}), 80)
+    assert lines[:3] == [
+        "  in short: 5 users gain; 5 users lose; 2 sessions end",
+        "  gain the power to change access (security:*): user user-3",
+        "  -o json has every action and resource",
+    ]
+    assert lines[3] == "  user user-0"
+    assert lines[-1] == "  and 2 more; -o json shows all of them"
+    (short,) = [part for part in grouped(told) if part.subjects[0].name == "user-3"]
+    first = impact_text.lines(Impact((short,), 0, True, {}))[1]
+    assert first == "    gains  security:update, a:b, security:read  on every user"
+
+
+def test_what_a_limited_reader_is_told_is_never_all_there_is(
+    team: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "less.yaml").write_text(WIDER.replace("agent:read", "agent:restart"))
+    password = tmp_path / "password"
+    for line in (
+        ["users", "create", "lea", "--password-file", str(password)],
+        ["policies", "create", "lim", "--allow", "security:read", "--on", READABLE],
+        ["roles", "create", "lim"],
+        ["roles", "add-policy", "lim", "lim"],
+        ["users", "add-role", "lea", "lim"],
+    ):
+        assert team(*line).code == 0, line
+    monkeypatch.setenv("MGMTCTL_USER", "lea")
+    monkeypatch.setenv("MGMTCTL_PASSWORD_FILE", str(password))
+    partly = "(as far as you may read users, roles, rules, groups and agents)"
+    asked = ("policies", "impact", "-f", str(tmp_path / "less.yaml"), "team")
+    assert "    lose   agent:read  on group web\n" in team(*asked, terminal=True).out
+    rows = team(*asked)
+    assert "user\tann\tloses\tagent:read\tagent:group:web\t\t\n" in rows.out
+    assert rows.err == f"{partly}\nno session ends\n"
+
+
+@pytest.mark.parametrize("name", ["agents_read", "absent"])
+def test_a_policy_that_may_not_be_read_is_like_none(
+    team: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "p.yaml").write_text(f"name: {name}\n{WIDER}")
+    monkeypatch.setenv("MGMTCTL_USER", "ann")
+    monkeypatch.setenv("MGMTCTL_PASSWORD_FILE", str(tmp_path / "password"))
+    refused = team("policies", "impact", "-f", str(tmp_path / "p.yaml"))
+    assert (refused.code, refused.out) == (5, "")
+    assert refused.err.splitlines()[:2] == [
+        f"error: policy `{name}` does not exist",
+        "  why: there is none of this name that you may read",
+    ]
+
+
+def test_a_move_between_groups_says_who_gains_and_who_loses(team: Cli) -> None:
+    gain = "  role team; users ann, bob\n    gain   agent:read  on agent 002\n  no session ends\n"
+    lose = "  role team; users ann, bob\n    lose   agent:read  on agent 001\n  no session ends\n"
+    assert (
+        team("agents", "add-group", "db-1", "web", "-n").err
+        == f"dry run: agent `db-1` would be in db, web\n{gain}"
+    )
+    assert team("groups", "add-agents", "web", "db-1", "-n").err.endswith(f"group `web`\n{gain}")
+    for line in (["agents", "remove-group", "web-1", "web"], ["groups", "remove-agents", "web", "web-1"]):
+        assert team(*line, "-n").err.endswith(lose)
+    deleted = team("groups", "delete", "web", "--force", "-n")
+    assert lose in deleted.err
+    assert "no session ends" not in team("agents", "set", "web-1", "--name", "w", "-n").err
+    assert list(team("agents", "add-group", "web-1", "web", "-n", "-o", "json").json()) == [
+        "result",
+        "impact",
+    ]
+    assert "impact" not in team("agents", "add-group", "db-1", "web", "-o", "json").out

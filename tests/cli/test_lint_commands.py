@@ -194,3 +194,60 @@ def test_control_characters_of_a_file_reach_no_output(cli: Cli, tmp_path: Path) 
     result = cli("policies", "lint", written(tmp_path, "p.json", document), terminal=True)
     assert result.code == 1
     assert not {"\x1b", "\x07"} & set(result.out.replace("\x1b[0m", ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(
+            "no:\n  actions: []\n",
+            ":1:1: error: not YAML: key `no` is not text; write it in quotes",
+            id="a key",
+        ),
+        pytest.param(
+            "a:\n  resources: [*:*:*]\n",
+            ':2:16: error: not YAML: `*` without quotes begins an alias; write `"*:*:*"`, with the quotes',
+            id="a star",
+        ),
+    ],
+)
+def test_traps_of_yaml_are_named(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+    result = cli("policies", "lint", written(tmp_path, "p.yaml", text))
+    assert (result.code, said in result.err) == (7, True)
+
+
+RULE = {"FIND": {"team": "web"}}
+
+
+@pytest.mark.parametrize(
+    ("document", "noun", "held"),
+    [
+        pytest.param(RULE, "policies", "rules", id="a rule"),
+        pytest.param([RULE, RULE], "policies", "rules", id="a list of expressions"),
+        pytest.param([{"name": "r", "rule": RULE}], "policies", "rules", id="records of rules"),
+        pytest.param(NOTE_ONLY, "rules", "policies", id="a policy"),
+        pytest.param({"web": NOTE_ONLY}, "rules", "policies", id="a block by name"),
+        pytest.param(
+            {"policies": {"web": {"policy": NOTE_ONLY}}}, "rules", "policies", id="policies by name"
+        ),
+    ],
+)
+def test_a_file_of_the_other_kind_is_told_apart(
+    cli: Cli, tmp_path: Path, document: object, noun: str, held: str
+) -> None:
+    path = written(tmp_path, "p.json", document)
+    result = cli(noun, "lint", path)
+    assert (result.code, f"these are {held}, not {noun}" in result.err) == (7, True)
+    assert f"fix: mgmtctl {held} lint {path}" in result.err
+    assert cli(held, "lint", path).code in (0, 1)
+
+
+def test_a_file_of_neither_kind_is_called_neither(cli: Cli, tmp_path: Path) -> None:
+    roles = {"data": {"affected_items": [{"id": 1, "name": "team", "policies": [1], "rules": [2]}]}}
+    result = cli("policies", "lint", written(tmp_path, "roles.json", roles))
+    assert (result.code, "no policy in it" in result.err) == (7, True)
+
+
+def test_a_rule_about_keys_of_policies_is_a_rule(cli: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path, "r.json", {"FIND": {"actions": "a", "effect": "allow"}})
+    assert cli("rules", "lint", path).code == 0

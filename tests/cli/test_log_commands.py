@@ -33,8 +33,20 @@ def test_the_newest_come_first_and_a_limit_keeps_them(admin: Cli) -> None:
 def test_rows_have_the_columns_of_the_table(admin: Cli) -> None:
     admin("login", "-u", "eve", "--password-stdin", stdin="x")
     lines = admin("log", "list", "--where", "status_code=401").out.splitlines()
-    assert lines[0] == "timestamp\tuser\tstatus_code\turi"
+    assert lines[0] == "timestamp\tuser\tstatus_code\turi\tdry_run"
     assert lines[1].split("\t")[1:3] == ["eve", "401"]
+
+
+def test_a_dry_run_is_marked_and_nothing_else_is(admin: Cli) -> None:
+    admin("groups", "create", "web", "-n")
+    admin("groups", "create", "web")
+    lines = admin("log", "list", "--limit", "2").out.splitlines()
+    assert [line.split("\t")[3:] for line in lines[1:]] == [["POST /groups", ""], ["POST /groups", "true"]]
+    real, dry = admin("log", "list", "--limit", "3", "-o", "json").json()[1:]
+    assert (dry["dry_run"], "dry_run" in real) == (True, False)
+    shown = admin("log", "list", "--limit", "5", "--color", "never", terminal=True).out
+    assert shown.splitlines()[0].split()[-1] == "dry_run"
+    assert "dry_run" not in admin("log", "list", "--limit", "2", "--color", "never", terminal=True).out
 
 
 def test_a_forged_name_reaches_no_terminal_as_it_is(admin: Cli) -> None:

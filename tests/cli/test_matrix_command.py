@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,25 @@ def test_every_shows_what_is_allowed_nowhere(web: Cli) -> None:
     )
     assert (len(some.out.splitlines()), every.err) == (3, "")
     assert "agent:upgrade\tno\tno\tno" in every.out.splitlines()
+
+
+def test_who_may_not_read_everything_is_not_told_that_nothing_else_is_allowed(
+    web: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password = tmp_path / "password"
+    password.write_text("Secret-phrase-1\n")
+    password.chmod(0o600)
+    for arguments in (
+        ["policies", "create", "lim", "--allow", "security:read", "--on", "role:id:*"],
+        ["roles", "create", "lim"],
+        ["roles", "add-policy", "lim", "lim"],
+        ["users", "create", "lea", "--password-file", str(password), "--role", "lim"],
+    ):
+        assert web(*arguments).code == 0, arguments
+    monkeypatch.setenv("MGMTCTL_USER", "lea")
+    monkeypatch.setenv("MGMTCTL_PASSWORD_FILE", str(password))
+    found = web("policies", "matrix", "--role", "team", "--by", "group")
+    assert "actions that are allowed nowhere that you may read; --every" in found.err
+    for form in ("tsv", "json"):
+        held = web("roles", "show", "team", "--effective", "-o", form)
+        assert held.err.endswith("leave out what only roles and policies say that you may not read\n")

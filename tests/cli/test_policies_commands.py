@@ -104,7 +104,7 @@ def test_findings_are_facts_of_the_json_error(admin: Cli, tmp_path: Path) -> Non
         ),
         pytest.param("a: &x {}\nb: *x\n", "anchors are not used here", id="yaml, an anchor"),
         pytest.param("a: !!python/object:os.system {}\n", "not YAML", id="yaml, a tag"),
-        pytest.param("1: {}\n", "a key is not text", id="yaml, a number as key"),
+        pytest.param("1: {}\n", "key `1` is not text; write it in quotes", id="yaml, a number as key"),
         pytest.param("a: {actions: 2020-01-01}\n", "expected a list", id="yaml, a date"),
         pytest.param("", "expected an object", id="nothing"),
         pytest.param("[]", "expected an object", id="a list"),

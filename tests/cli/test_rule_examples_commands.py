@@ -126,7 +126,7 @@ def test_a_suggestion_can_be_created(admin: Cli, folder: Path) -> None:
     assert (draft.code, draft.json()) == (0, {"MATCH": {"auth": {"groups": "ops"}}})
     assert draft.err.splitlines() == [
         "true of one.json: at $.auth.groups[1]",
-        "false of other.json: $.auth.groups has no item `ops`",
+        "false of other.json: $.auth.groups has no item `ops`; its items: web",
         "next: mgmtctl rules create NAME -f FILE",
     ]
     assert admin("rules", "create", "ops", "-f", "-", stdin=draft.out).code == 0
@@ -226,3 +226,16 @@ def test_the_doctor_shows_the_chain_and_needs_no_password_of_the_user(admin: Cli
 )
 def test_the_doctor_stands_alone_and_a_login_needs_a_context(admin: Cli, arguments: list[str]) -> None:
     assert admin("run-as", *arguments).code == 2
+
+
+def test_a_draft_that_rests_on_the_application_is_told_with_a_warning(cli: Cli, tmp_path: Path) -> None:
+    paths = [tmp_path / "one.json", tmp_path / "other.json"]
+    for path, audience in zip(paths, ("portal", "shop"), strict=True):
+        path.write_text(json.dumps({"name": "x", "auth": {"sub": "ada", "aud": audience}}), "utf-8")
+    words = ("rules", "suggest", "--from", str(paths[0]), "--not-like", str(paths[1]))
+    given = cli(*words)
+    assert (
+        "warning: `aud` says by which application somebody came: the rule may be true of everybody"
+        in given.err
+    )
+    assert cli(*words, "-o", "json").json()["client_wide"] == ["aud"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_a_list_has_the_facts_and_no_token(world: Cli) -> None:
     assert token not in found.out
     rows = world("sessions", "list", "--where", "user=wui").out.splitlines()
     assert rows[0].split("\t") == [
-        "id", "user", "context_id", "context_name", "roles", "expires", "current",
+        "id", "user", "context_id", "context_name", "roles", "issued", "expires", "current",
     ]  # fmt: skip
     assert rows[1].split("\t")[1:5] == ["wui", by_context["context_id"], "ann of ops", "ops"]
 
@@ -81,6 +82,10 @@ def test_on_a_terminal_a_session_fits_a_line(world: Cli, monkeypatch: pytest.Mon
     assert line.startswith(record["id"][:8] + " ")
     assert f"{record['context_id'][:8]} ann of" in line
     assert sum("this one" in line for line in lines) == 1
+    assert lines[0].split() == ["id", "user", "context_name", "roles", "issued", "expires", "current"]
+    day = record["issued"][:10]
+    times = [record[name].removeprefix(f"{day}T") for name in ("issued", "expires")]
+    assert re.split(r"  +", line.rstrip())[-2:] == times
 
 
 def test_a_session_sees_its_own_alone(world: Cli) -> None:
@@ -147,9 +152,12 @@ def test_all_asks_and_ends_the_caller_too(world: Cli) -> None:
 
 
 def test_a_context_is_shown_for_somebody_to_read(world: Cli) -> None:
-    run_as(world, "whoami")
-    context = world("sessions", "list", "--where", "user=wui", "-o", "json").json()[0]["context_id"]
+    context = json.loads(run_as(world, "whoami", "-o", "json").out)["context_id"]
+    run_as(world, "sessions", "revoke", "--session", "00000000", "-n")
     shown = world("log", "show", "--context", context[:8])
+    times, marked = zip(*re.findall(r"^  (2\S+)  .*?( \(dry run\))?$", shown.out, re.MULTILINE), strict=True)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", time) for time in times)
+    assert [bool(mark) for mark in marked] == [False, False, False, True]
     assert shown.out.splitlines()[:4] == [
         f"context  {context}",
         "name     ann of ops",
@@ -157,7 +165,7 @@ def test_a_context_is_shown_for_somebody_to_read(world: Cli) -> None:
         "         mail",
     ]
     for words in (
-        "logged in as wui once, ",
+        "logged in as wui 2 times, ",
         "  rules  100 of-web",
         "  roles  100 ops",
         "GET /security/users/me",
@@ -189,9 +197,8 @@ def test_what_is_no_known_context_is_refused(world: Cli, arguments: tuple[str, .
 
 
 def test_requests_of_one_context_are_listed(world: Cli) -> None:
-    run_as(world, "whoami")
+    context = json.loads(run_as(world, "whoami", "-o", "json").out)["context_id"]
     world("whoami")
-    context = world("sessions", "list", "--where", "user=wui", "-o", "json").json()[0]["context_id"]
     listed = world("log", "list", "--context", context[:8], "-o", "json").json()
     assert [entry["uri"] for entry in listed] == [
         "GET /security/users/me",

@@ -140,6 +140,15 @@ UNKNOWN = [
     pytest.param("agents:read", "agent:read", id="plural noun"),
     pytest.param("agent:modify", "agent:modify_group", id="cut short"),
     pytest.param("Agent:Read", "agent:read", id="upper case"),
+    pytest.param("agent:raed", "agent:read", id="letters swapped"),
+    pytest.param("agent:delte", "agent:delete", id="a letter less"),
+    pytest.param("agent:restartt", "agent:restart", id="a letter more"),
+    pytest.param("agent:reed", "agent:read", id="another letter"),
+    pytest.param("manager:update", "manager:update_config", id="the shorter of two"),
+    pytest.param("manager:delete_file", "actions list", id="a long noun and another verb"),
+    pytest.param("agent:reload", "actions list", id="a verb that is near in letters only"),
+    pytest.param("agent:delete_file", "actions list", id="a verb that does less"),
+    pytest.param("agent:", "actions list", id="no verb"),
     pytest.param("frobnicate", "actions list", id="nothing near"),
     pytest.param("", "actions list", id="empty"),
 ]
@@ -160,7 +169,15 @@ def test_an_action_is_only_asked_on_its_kinds() -> None:
         require_kind("agent:read", "agents:id")
 
 
+def test_the_star_is_written_whole_in_advice() -> None:
+    with pytest.raises(QuestionError) as caught:
+        require_kind("agent:create", "agent:id")
+    assert caught.value.fix == "ask it on `*:*:*`"
+    with pytest.raises(QuestionError, match=r"never asked on `\*:\*:\*`"):
+        require_kind("agent:read", "*:*")
+
+
 def test_a_pair_that_can_never_match_is_named() -> None:
     assert mismatch(action("agent:read"), Resource.parse("agent:group:web")) is None
-    assert "does not exist yet" in (mismatch(action("agent:read"), Resource.parse("*:*:*")) or "")
-    assert "needs *:*" in (mismatch(action("agent:create"), Resource.parse("agent:id:*")) or "")
+    assert "have no resource" in (mismatch(action("agent:read"), Resource.parse("*:*:*")) or "")
+    assert "needs `*:*:*`" in (mismatch(action("agent:create"), Resource.parse("agent:id:*")) or "")

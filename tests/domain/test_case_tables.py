@@ -232,7 +232,33 @@ def test_a_rule_that_is_not_true_is_explained_node_by_node() -> None:
 
 def test_a_true_rule_that_a_user_does_not_get_says_so() -> None:
     result = one({"context": CONTEXT, "user": "ada", "rules": ["staff"]}, RULES)
-    assert result.lines[0] == "rule staff is true, but not evaluated for this user"
+    assert result.lines[:2] == (
+        "user ada may not use authorization contexts, so no rule counts",
+        "rule staff is true, but not evaluated for this user",
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    [
+        pytest.param({"roles": ["team"]}, RULES, id="roles of rules"),
+        pytest.param({**CASE}, POLICIES, id="a decision"),
+    ],
+)
+def test_a_user_who_may_not_use_contexts_is_a_reason(case: dict[str, Any], kind: str) -> None:
+    said = "user ada may not use authorization contexts, so no rule counts"
+    assert one({**case, "user": "ada", "context": CONTEXT}, kind).lines[0] == said
+    portal = one({**case, "user": "portal", "context": {"name": "x", "auth": {}}}, kind)
+    assert not portal.passed
+    assert said.replace("ada", "portal") not in portal.lines
+
+
+def test_a_table_is_told_of_its_own_key_to_wrap_a_document() -> None:
+    with pytest.raises(InvalidError) as refused:
+        read_table({"cases": [{"context": {}, "rules": []}]}, RULES, files)
+    (finding,) = refused.value.findings
+    assert "`wrap: NAME`" in str(finding.suggestion)
+    assert "--wrap" not in str(finding.suggestion)
 
 
 def test_an_undecided_rule_is_no_true_one_and_a_deny_behind_it_ends_the_case() -> None:

@@ -122,6 +122,12 @@ def test_a_near_miss_of_a_group_or_of_all_says_why_too(asked: str, held: str, wh
     assert [miss.why for miss in decision.near_misses] == [why]
 
 
+def test_a_deny_beside_what_is_allowed_is_not_called_without_effect() -> None:
+    entries = [entry("allow", "agent:group:web"), entry("deny", "agent:id:002")]
+    lines = decide(entries, WHITE, "agent:read", (Resource.parse("agent:group:web"),)).lines()
+    assert "  elsewhere   deny agent:read on agent:id:002" in lines
+
+
 def test_the_entries_of_one_action_are_those_of_all_that_name_it() -> None:
     blocks = {
         "a": {"actions": ["agent:read", "agent:delete"], "resources": ["agent:id:1"], "effect": "deny"},
@@ -129,7 +135,7 @@ def test_the_entries_of_one_action_are_those_of_all_that_name_it() -> None:
     }
     permissions = Permissions.granted(WHITE, [Grant(100, "r", "", 100, "p", blocks)])
     for action in ("agent:read", "agent:delete", "agent:restart"):
-        assert permissions.entries_of(action) == tuple(e for e in permissions.entries if e.action == action)
+        assert permissions.entries_of(action) == sorted(e for e in permissions.entries if e.action == action)
 
 
 def test_a_decision_has_a_plain_form() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mgmtctl.domain.delegation import NOBODY
 from mgmtctl.domain.grants import BLACK, WHITE, Grant, Permissions
-from mgmtctl.domain.impact import GAINS, LOSES, Effect, Impact, Subject, grouped, shifts
+from mgmtctl.domain.impact import GAINS, LOSES, Effect, Impact, Subject, crossing, grouped, shifts
 from mgmtctl.domain.resources import Resource
 
 READ = "agent:read"
@@ -121,7 +121,9 @@ TEXTS = st.sampled_from(
     ]
 )
 SAID = st.lists(TEXTS, max_size=4)
-AGENTS = [(agent, groups) for agent in ("001", "002", "003") for groups in ((), ("a",), ("b",), ("a", "b"))]
+AGENTS = [
+    (agent, groups) for agent in ("001", "002", "003") for groups in ((), ("a",), ("b",), ("a", "b"), ("c",))
+]
 
 
 @settings(max_examples=150, deadline=None)
@@ -179,3 +181,21 @@ def test_the_record_of_an_impact() -> None:
         "sessions_ended": 3,
         "complete": True,
     }
+
+
+GROUPS = st.sampled_from([("a",), ("b",), ("a", "b"), ("c",)])
+MOVED = st.dictionaries(st.sampled_from(["001", "002", "003"]), st.tuples(GROUPS, GROUPS))
+
+
+@settings(max_examples=150, deadline=None)
+@given(SAID, st.sampled_from([WHITE, BLACK]), MOVED)
+def test_agents_that_change_groups_cross_where_the_decision_changes(
+    said: list[str], mode: str, moved: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> None:
+    scope = holding(*said, mode=mode).scope(READ, "agent:id")
+    moves = {move: frozenset(one for one in moved if moved[one] == move) for move in moved.values()}
+    decided = {one: (scope.covers(one, old), scope.covers(one, new)) for one, (old, new) in moved.items()}
+    assert crossing(scope, moves) == (
+        frozenset(one for one, (was, now) in decided.items() if now and not was),
+        frozenset(one for one, (was, now) in decided.items() if was and not now),
+    )

@@ -95,6 +95,20 @@ def test_the_draft_is_the_one_that_lasts(other: Context, expression: Context) ->
     assert drafted([ACME], [other]) == Draft(expression)
 
 
+@pytest.mark.parametrize("key", ["aud", "iss", "azp", "client_id", "clientId", "appid"])
+def test_what_says_only_the_application_comes_last_and_is_told(key: str) -> None:
+    one, other = {"sub": "ada", "x": "1", key: "portal"}, {"sub": "ada", "x": "1", key: "shop"}
+    forced = drafted([one], [other])
+    assert forced.expression == {"MATCH": {key: "portal"}}
+    assert forced.client_wide == (key,)
+    for better in ({"groups": ["web"]}, {"level": 3}, {"email": "ada@acme.example"}):
+        draft = drafted([{**one, **better}], [other])
+        assert draft.client_wide == ()
+        assert key not in str(draft.expression)
+    beside_a_time = drafted([{**one, "iat": 1700000000}], [{**other, "iat": 1700000001}])
+    assert beside_a_time.client_wide == (key,)
+
+
 def test_several_conditions_at_the_root_are_one_search() -> None:
     draft = drafted([{"a": ["x", "y"], "b": 1}], [{"a": ["x"], "b": 1}, {"a": ["y"], "b": 1}])
     assert draft.expression == {"MATCH": {"a": ["x", "y"]}}

@@ -86,8 +86,16 @@ def test_a_true_search_names_its_place(expression: dict[str, Any], paths: list[s
             "$.auth.jobs[1].title = `ops`",
             id="the object with most keys",
         ),
-        pytest.param({"FIND": {"office": "99"}}, "$.auth.office has no item `99`", id="no such item"),
-        pytest.param({"FIND": {"office": ["20", "9"]}}, "$.auth.office has no item `9`", id="one item"),
+        pytest.param(
+            {"FIND": {"office": "99"}},
+            "$.auth.office has no item `99`; its items: 20, 21, 30",
+            id="no such item",
+        ),
+        pytest.param(
+            {"FIND": {"office": ["20", "9"]}},
+            "$.auth.office has no item `9`; its items: 20, 21, 30",
+            id="one item",
+        ),
         pytest.param({"FIND$": {"office": ["20"]}}, "$.auth.office has 3 items, not 1", id="length"),
         pytest.param(
             {"FIND$": {"office": ["20", "21", "21"]}},
@@ -243,3 +251,21 @@ def test_lines_stay_narrow_and_printable_whatever_they_show() -> None:
         lines = explain([rule], ContextIndex(context)).lines()
         assert max(map(len, lines)) <= WIDTH
         assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        pytest.param([], "$.groups has no item `web`: it is empty", id="empty"),
+        pytest.param([1, None], "$.groups has no item `web`; its items: 1, null", id="no text"),
+        pytest.param(
+            list("abcdefg"), "$.groups has no item `web`; its items: a, b, c, d, e, 2 more", id="many"
+        ),
+        pytest.param(["x" * 50], f"$.groups has no item `web`; its items: {'x' * 24}...", id="long"),
+        pytest.param([{"a": 1}], '$.groups has no item `web`; its items: {"a": 1}', id="an object"),
+        pytest.param(["a\x1b[31m"], "$.groups has no item `web`; its items: a\\x1b[31m", id="odd characters"),
+    ],
+)
+def test_a_list_without_the_item_says_what_it_has(items: list[object], told: str) -> None:
+    (node,) = explain([{"FIND": {"groups": "web"}}], ContextIndex({"groups": items})).expressions
+    assert node.nearest == told

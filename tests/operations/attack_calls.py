@@ -188,10 +188,13 @@ SPECIAL: dict[str, Sequence[Any]] = {
     "group_files.validate_group_files.file_name": (None, "own.txt", "canary.txt"),
     "login.log_in.password": (PASSWORD, "Wrong-Horse-77"),
     "login.run_as.password": (PASSWORD, "Wrong-Horse-77"),
+    "login.try_run_as.password": (PASSWORD, "Wrong-Horse-77"),
     "login.log_in.user_name": ("own-user",),
     "login.run_as.user_name": ("own-user",),
+    "login.try_run_as.user_name": ("own-user",),
     # Rules lead whoever brings a fitting context to their roles, of whatever tenant they are.
     "login.run_as.context": (OWN_CONTEXT, parse_context(b'{"name": "", "auth": {}}')),
+    "login.try_run_as.context": (OWN_CONTEXT, parse_context(b'{"name": "", "auth": {}}')),
     "login.explain_context.user_id": (100, 102, 2, 999),
     "matrix.access_matrix.role": (None, "own-team", "canary-role", "102"),
     "matrix.access_matrix.user": (None, "own-friend", "canary-user", "102"),

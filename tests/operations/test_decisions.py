@@ -118,6 +118,53 @@ def test_an_agent_that_may_not_be_read_has_no_name(service: Context, reader: Con
             decisions.can_i(reader, "agent:delete", f"agent:id:{name}")
 
 
+def test_one_asks_about_oneself_by_name_without_a_right(service: Context, reader: Context) -> None:
+    for me in ("reader", "READER", "100"):
+        for agent in ("001", "002", "003", "999"):
+            named, plain = (
+                decisions.can_i(reader, "agent:delete", f"agent:id:{agent}", user=user) for user in (me, None)
+            )
+            assert {**named.record(), "subject": ""} == {**plain.record(), "subject": ""}
+    by_context = acting(service, 100, roles=(100,))
+    with pytest.raises(QuestionError, match="user `reader` does not exist"):
+        decisions.can_i(by_context, "agent:delete", "agent:id:001", user="reader")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "readable", "notes"),
+    [
+        pytest.param(
+            [deny("agent:restart", "agent:id:002")], "*", ("1 of its 2 agents is denied: 002",), id="by id"
+        ),
+        pytest.param(
+            [deny("agent:restart", "agent:group:db")],
+            "*",
+            ("1 of its 2 agents is denied: 002",),
+            id="by group",
+        ),
+        pytest.param([deny("agent:restart", "agent:id:003")], "*", (), id="no member"),
+        pytest.param([], "*", (), id="no deny"),
+        pytest.param(
+            [deny("agent:restart", "agent:id:001"), deny("agent:restart", "agent:id:002")],
+            "001",
+            ("1 of its 1 agents that you may read is denied: 001",),
+            id="readable ones only",
+        ),
+        pytest.param([deny("agent:restart", "agent:id:002")], "001", (), id="a hidden one"),
+    ],
+)
+def test_a_yes_for_a_group_names_its_agents_that_are_denied(
+    service: Context, blocks: list[Any], readable: str, notes: tuple[str, ...]
+) -> None:
+    service.folders.prepare()
+    service.folders.create_group("web")
+    role = add_role(service, "team", allow("agent:restart", "agent:group:web"), *blocks)
+    reading = add_role(service, "reading", allow("agent:read", f"agent:id:{readable}"))
+    me = acting(service, add_user(service, "me", role, reading))
+    answer = decisions.can_i(me, "agent:restart", "agent:group:web")
+    assert (answer.allowed, answer.notes) == (True, notes)
+
+
 def test_others_are_asked_about_with_their_own_roles(service: Context, reader: Context) -> None:
     answer = decisions.can_i(service, "agent:read", "agent:id:001", user="reader")
     assert (answer.allowed, answer.subject) == (True, "user reader")

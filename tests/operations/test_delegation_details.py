@@ -60,6 +60,29 @@ def test_the_refusal_hides_resources_from_those_who_read_no_policy(service: Cont
     assert "secret" not in said
 
 
+def test_the_refusal_names_what_stands_in_policies_that_the_caller_may_read(service: Context) -> None:
+    team, seen = add_role(service, "team"), add_policy(service, "seen", allow("agent:read", "agent:id:001"))
+    hidden = add_policy(service, "hidden", allow("agent:delete", "agent:id:002"))
+    service.store.roles.link_policy(team, seen)
+    rights = [
+        allow("security:update", "role:id:*", "policy:id:*"),
+        allow("security:read", f"policy:id:{seen}"),
+        allow("agent:read", "agent:id:001"),
+    ]
+    me = acting(service, add_user(service, "hal", add_role(service, "limited", *rights)))
+    with pytest.raises(DeniedError) as refused:
+        policies.add_entries(me, str(seen), ["agent:delete"], ["agent:id:003"], "allow")
+    assert refused.value.problem == "permission denied: agent:delete on agent:id:003"
+    command = "mgmtctl can-i agent:delete agent:id:003 --as hal --explain"
+    assert refused.value.fix == f"ask an administrator:\n{command}"
+    with pytest.raises(DeniedError) as blind:
+        roles.link_policies(me, str(team), [str(hidden)])
+    assert (blind.value.problem, blind.value.fix) == (
+        "permission denied: agent:delete on agent:id",
+        "ask somebody who holds it",
+    )
+
+
 def test_own_password_needs_only_the_right_to_change_it(service: Context) -> None:
     role = add_role(service, "self", allow("security:update", "user:id:*"))
     me = acting(service, add_user(service, "self", role))

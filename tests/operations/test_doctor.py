@@ -13,7 +13,7 @@ from mgmtctl.domain.doctor import Link
 from mgmtctl.domain.errors import DeniedError, NotFoundError
 from mgmtctl.operations import doctor, login
 from mgmtctl.operations.context import Context
-from tests.operations.access_world import add_policy, add_role, add_rule, add_user
+from tests.operations.access_world import acting, add_policy, add_role, add_rule, add_user
 from tests.operations.conftest import ADMIN_PASSWORD, ActorWith
 
 OPS = parse_context(b'{"name": "portal", "auth": {"team": "ops"}}')
@@ -88,6 +88,31 @@ def test_the_web_interface_has_rules_and_needs_a_password(service: Context) -> N
     assert link.why == "no rule is true for the context; wui_stacka_admin: no key `username` anywhere"
 
 
+def test_the_own_rule_that_came_nearest_is_named_before_a_default_one(service: Context) -> None:
+    service.store.users.set_password(2, "hash")
+    role = add_role(service, "web", ALLOW)
+    for name, expression in (
+        ("far", {"FIND": {"city": "Oslo"}}),
+        ("near", {"AND": [{"FIND": {"team": "ops"}}, {"FIND": {"site": "Oslo"}}]}),
+        ("lost", {"FIND": {"team": "dev"}}),
+    ):
+        service.store.roles.link_rule(role, service.store.rules.add(name, [expression], None))
+    link = broken(service, "wui", OPS)
+    assert link is not None
+    assert link.why == "no rule is true for the context; near: no key `site` anywhere"
+    assert link.fix == "mgmtctl rules explain near --context-file FILE"
+
+
+def test_of_several_expressions_the_one_that_came_nearest_is_told(service: Context) -> None:
+    service.store.users.set_allow_run_as(add_user(service, "portal"), True)
+    expressions = [{"FIND": {"city": "Oslo"}}, {"FIND": {"team": "dev"}}]
+    rule = service.store.rules.add("two", expressions, None)
+    service.store.roles.link_rule(add_role(service, "web", ALLOW), rule)
+    link = broken(service, "portal", OPS)
+    assert link is not None
+    assert link.why == "no rule is true for the context; two: $.auth.team = `ops`"
+
+
 def test_a_reserved_user_is_told_to_be_another(service: Context) -> None:
     link = broken(service, "admin")
     assert told(link) == ("run_as", "mgmtctl users create NAME --allow-run-as")
@@ -137,6 +162,14 @@ def test_nobody_asks_about_a_user_he_may_not_read(service: Context, actor_with: 
     for user in ("100", "999"):
         with pytest.raises(DeniedError):
             doctor.check_run_as(stranger, user)
+
+
+def test_one_asks_about_oneself_without_a_right(anonymous: Context, actor_with: ActorWith) -> None:
+    ann = actor_with(name="ann")
+    assert told(broken(ann, "ann")) == ("run_as", "mgmtctl users allow-run-as ann")
+    assert broken(ann, "100") == broken(ann, "ann")
+    with pytest.raises(NotFoundError):
+        doctor.check_run_as(acting(anonymous, 100, roles=()), "ann")
 
 
 def _fixes(ctx: Context) -> Iterator[str]:

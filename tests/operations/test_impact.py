@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mgmtctl.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 from mgmtctl.domain.impact import Impact
 from mgmtctl.domain.scopes import Scope
+from mgmtctl.operations import agents, groups, policies, roles, rules, users
 from mgmtctl.operations import impact as operations
-from mgmtctl.operations import policies, roles, rules, users
 from mgmtctl.operations.context import Context
 from mgmtctl.store.store import Store
 from tests.operations.access_world import (
@@ -39,8 +39,8 @@ def admin(anonymous: Context) -> Context:
     store = anonymous.store
     for group in ("web", "db"):
         anonymous.folders.create_group(group)
-    for number, groups in enumerate((["web"], ["web"], ["web", "db"], ["db"], ["default"]), start=1):
-        add_agent(store, number, groups)
+    for number, names in enumerate((["web"], ["web"], ["web", "db"], ["db"], ["default"]), start=1):
+        add_agent(store, number, names)
     return dry(acting(anonymous, 1))
 
 
@@ -237,7 +237,13 @@ def test_counts_and_groups_are_those_that_the_caller_may_read(admin: Context) ->
     )
     found = operations.policy_impact(me, policy, allow("agent:delete", "agent:id:*"))
     assert told(found) == [
-        (["role team"], [("gains", "agent:delete", ["agent:id:*"], 1), ("loses", "agent:read", [], 1)])
+        (
+            ["role team"],
+            [
+                ("gains", "agent:delete", ["agent:id:*"], 1),
+                ("loses", "agent:read", ["agent:group:db", "agent:group:web"], 1),
+            ],
+        )
     ]
     nobody = acting(
         admin, add_user(admin, "no", add_role(admin, "no", allow("security:read", f"policy:id:{policy}")))
@@ -254,6 +260,61 @@ def test_a_reader_of_every_policy_has_read_every_expression(admin: Context) -> N
         ("gains", ["agent:group:db"], None),
         ("loses", ["agent:group:web"], None),
     ]
+
+
+def test_a_reader_of_the_policy_has_read_its_expressions(admin: Context) -> None:
+    role = add_role(admin, "team", WEB)
+    policy = str(admin.store.policies.find("team"))
+    admin.store.roles.link_policy(role, add_policy(admin, "hidden", deny("agent:read", "agent:group:db")))
+    me = reader(admin, allow("security:read", f"policy:id:{policy}", f"role:id:{role}"))
+    both = allow("agent:read", "agent:id:*")
+    assert told(operations.policy_impact(me, policy, both)) == [
+        (["role team"], [("gains", "agent:read", ["agent:id:*"], None)])
+    ]
+    assert "db" not in str(operations.policy_impact(me, policy, both).record())
+    new = operations.new_policy_impact(me, str(role), "new", allow("agent:delete", "agent:id:001"))
+    assert told(new) == [(["role team"], [("gains", "agent:delete", ["agent:id:001"], None)])]
+
+
+# --- agents that change groups ------------------------------------------------------------------------------------
+
+
+def test_agents_that_change_groups_are_gained_and_lost(admin: Context) -> None:
+    role = add_role(
+        admin, "team", WEB, deny("agent:read", "agent:id:003"), allow("agent:delete", "agent:id:*")
+    )
+    add_user(admin, "ann", role)
+    add_rule(admin, "staff", add_role(admin, "dbs", DB))
+    team, dbs = ["role team", "user ann"], ["role dbs", "rule staff"]
+    moved = impact_of(admin, lambda ctx: agents.set_agent_groups(ctx, "001", ["db"]))
+    assert told(moved) == [
+        (team, [("loses", "agent:read", ["agent:id:001"], 1)]),
+        (dbs, [("gains", "agent:read", ["agent:id:001"], 1)]),
+    ]
+    several = impact_of(admin, lambda ctx: agents.remove_agents_from_group(ctx, "web", ["001", "002", "003"]))
+    assert told(several) == [(team, [("loses", "agent:read", ["agent:id:001", "agent:id:002"], 2)])]
+    deleted = impact_of(admin, lambda ctx: groups.delete_groups(ctx, ["web", "db"], force=True))
+    assert [effects[0][2] for _, effects in told(deleted)] == [
+        ["agent:id:001", "agent:id:002"],
+        ["agent:id:003", "agent:id:004"],
+    ]
+    assert told(impact_of(admin, lambda ctx: agents.add_agent_to_group(ctx, "001", "web"))) == []
+
+
+def test_of_agents_that_change_groups_only_readable_ones_are_told(admin: Context) -> None:
+    role = add_role(admin, "team", WEB)
+    add_user(admin, "ann", role)
+    assigns = allow("agent:modify_group", "agent:id:*"), allow("group:modify_assignments", "group:id:*")
+    sees = allow("security:read", f"role:id:{role}"), allow("agent:read", "agent:id:001")
+    me, blind = (
+        dry(acting(admin, add_user(admin, name, add_role(admin, name, *assigns, *more))))
+        for name, more in (("reader", sees), ("blind", sees[:1]))
+    )
+    both = ["001", "002"]
+    found = impact_of(me, lambda ctx: agents.remove_agents_from_group(ctx, "web", both))
+    assert told(found) == [(["role team"], [("loses", "agent:read", ["agent:id:001"], 1)])]
+    assert (found.complete, "ann" in str(found)) == (False, False)
+    assert impact_of(blind, lambda ctx: agents.remove_agents_from_group(ctx, "web", both)).consequences == ()
 
 
 # --- policies impact ----------------------------------------------------------------------------------------------
@@ -319,8 +380,8 @@ AGENTS = {"001": ["a"], "002": ["a", "b"], "003": [], "004": ["b"]}
 @pytest.fixture(scope="module")
 def fleet() -> Store:
     store = Store(":memory:", create=True)
-    for number, groups in AGENTS.items():
-        add_agent(store, int(number), groups)
+    for number, names in AGENTS.items():
+        add_agent(store, int(number), names)
     return store
 
 

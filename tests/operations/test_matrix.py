@@ -98,6 +98,8 @@ def test_only_readable_groups_and_agents_count(service: Context) -> None:
     found = matrix.access_matrix(reader, role="web", by="group")
     assert (found.columns, cells(found, "agent:read")["web"]) == (("web",), Cell(ALLOWED, 1, 1))
     assert found.notes == ("only agents that you may read are counted",)
+    everything = (matrix.access_matrix(service, role="web", by=by).complete for by in ("group", "resource"))
+    assert (found.complete, all(everything)) == (False, True)
     assert "agent:id:002" not in matrix.access_matrix(reader, role="web").columns
     with pytest.raises(NotFoundError, match="group `db` does not exist"):
         matrix.access_matrix(reader, role="web", by="group", groups=["db"])
@@ -115,6 +117,16 @@ def test_the_role_or_user_must_be_readable(service: Context) -> None:
         matrix.access_matrix(ann, role="100")
     with pytest.raises(NotFoundError):
         matrix.access_matrix(ann, user="admin")
+
+
+def test_one_sees_the_grid_of_oneself_without_a_right(service: Context) -> None:
+    ann = acting(service, 100)
+    for me in ("ann", "100"):
+        found = matrix.access_matrix(ann, user=me)
+        assert (found.subject, "agent:group:db" in found.columns) == ("user ann", True)
+        assert "agent:id:002" not in found.columns
+    with pytest.raises(NotFoundError):
+        matrix.access_matrix(acting(service, 100, roles=(100,)), user="ann")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tests.operations.attack_world import CANARY, World, same
 Actor = Callable[[Context], Context]
 # What a session may always do: change its own standing.
 OWN_AFFAIRS = {"login.log_out", "login.log_out_everywhere"}
-LOGINS = {"login.log_in", "login.run_as"}  # they make a session, and ask for none
+LOGINS = {"login.log_in", "login.run_as", "login.try_run_as"}  # they make a session, and ask for none
 NOTHING = (
     *("'affected': [None]", "{'result': [None], "),
     "('configuration', [('synced', 0), ('not_synced', 0), ('total', 0)])",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mgmtctl.domain.errors import ConflictError, DeniedError, InvalidError
-from mgmtctl.operations import login, policies
+from mgmtctl.operations import agents, groups, login, policies
 from mgmtctl.operations.context import Context
 from tests.operations.access_world import add_policy, add_role, add_user, allow, delegate, deny, everything
 from tests.operations.conftest import ADMIN_PASSWORD, ActorWith
@@ -88,3 +88,39 @@ def test_nobody_puts_in_what_he_lacks_or_takes_out_what_keeps_him_back(world: Co
         policies.remove_entries(me, number, ["agent:delete"], ["agent:id:001"], "deny")
     assert everything(world) == before
     assert policies.add_entries(me, number, ["agent:delete"], ["agent:group:db"], "deny").changes
+
+
+def test_what_still_allows_it_is_told_as_far_as_it_may_be_known(world: Context) -> None:
+    groups.create_group(world, "web")
+    agents.create_agent(world, "web-1", groups=["web"])
+    entries = (
+        allow("agent:read", "agent:group:web", "agent:id:001"),
+        allow("agent:delete", "agent:id:*", "agent:id:001"),
+    )
+    number = str(add_policy(world, "web", *entries))
+
+    def told(ctx: Context, action: str) -> list[str]:
+        ctx.warnings.clear()
+        policies.remove_entries(ctx, number, [action], ["agent:id:001"], "allow")
+        return ctx.warnings
+
+    assert told(world, "agent:read") == [
+        "agent:read on agent:id:001 is still allowed by agent:group:web in block `b0`"
+    ]
+    assert told(world, "agent:delete") == [
+        "agent:delete on agent:id:001 is still allowed by agent:id:* in block `b1`"
+    ]
+    me = delegate(world, allow("agent:delete", "agent:id:*"))
+    assert told(me, "agent:read") == []  # that the agent is in the group is not his to know
+    assert told(world, "agent:restart") == []
+
+
+def test_a_fault_of_an_entry_is_told_once_and_in_the_callers_words(world: Context) -> None:
+    number = str(add_policy(world, "web", allow("agent:read", "agent:group:web")))
+    with pytest.raises(InvalidError) as one:
+        policies.add_entries(world, number, ["agent:reed"], ["agent:id:1"], "allow")
+    said = (one.value.problem, one.value.fix, one.value.findings)
+    assert said == ("action `agent:reed` does not exist", "did you mean `agent:read`?", ())
+    with pytest.raises(InvalidError) as several:
+        policies.add_entries(world, number, ["agent:reed", "x:y"], ["agent:id:1"], "allow")
+    assert [finding.path for finding in several.value.findings] == ["actions[0]", "actions[1]"]

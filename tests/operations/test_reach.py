@@ -128,3 +128,11 @@ def test_a_role_must_be_readable(service: Context) -> None:
         reach.role_permissions(ann, ["web"])
     with pytest.raises(DeniedError):
         reach.role_permissions(ann, ["100"])
+
+
+def test_what_is_left_out_of_an_answer_is_noted(service: Context) -> None:
+    role = add_role(service, "reader", allow("security:read", "user:id:*"))
+    me = acting(service, add_user(service, "reader", role))
+    assert reach.user_permissions(me, "ann").notes == ("mode white", reach.PARTLY_HIDDEN)
+    assert reach.user_permissions(me, "reader").notes == ("mode white", reach.PARTLY_HIDDEN)
+    assert reach.PARTLY_HIDDEN not in reach.user_permissions(service, "ann").notes

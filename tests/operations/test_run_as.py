@@ -126,6 +126,13 @@ def test_the_right_to_contexts_is_judged_after_the_password(portal: Context) -> 
     )
 
 
+def test_who_lacks_the_right_to_contexts_is_told_whom_to_ask(portal: Context, actor_with: ActorWith) -> None:
+    actor_with(name="ann")
+    with pytest.raises(DeniedError) as raised:
+        run_as(portal, user="ann")
+    assert raised.value.fix == "ask an administrator:\nmgmtctl users allow-run-as ann"
+
+
 def test_a_context_token_names_the_context_and_the_session_shows_it(portal: Context) -> None:
     given = run_as(portal)
     claims = claims_of(given.token)
