@@ -136,9 +136,11 @@ def _absent(ctx: Context, asked: Resource) -> Iterator[str]:
 
 
 def _is_empty(ctx: Context, group: Resource) -> bool:
-    """Whether a group of agents, all of which the caller may read, has none."""
+    """Whether a group has no agents, for those who may read all that it could have: no deny keeps any from them."""
     permissions = access.current_actor(ctx).permissions
-    return permissions.allows("agent:read", group) and not ctx.store.agents.members(group.value)
+    scope = permissions.scope("agent:read", "agent:id")
+    kept = scope.denied_values or scope.denied_groups or scope.denied_grouped
+    return permissions.allows("agent:read", group) and not kept and not ctx.store.agents.members(group.value)
 
 
 def _may_read(ctx: Context, kind: str, identifier: str) -> bool:

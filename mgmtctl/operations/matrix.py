@@ -76,7 +76,7 @@ def access_matrix(
             _by_group(ctx, permissions, groups) if by == GROUP else _by_resource(ctx, permissions, own=own)
         )
     shown = tuple(row for row in rows if every or row.says_something)
-    left_out, notes = len(rows) - len(shown), tuple(_notes(ctx, permissions))
+    left_out, notes = len(rows) - len(shown), tuple(_notes(ctx, permissions, by, own=own))
     return Matrix(subject, permissions.mode, by, columns, shown, left_out, notes, _complete(ctx, by))
 
 
@@ -148,8 +148,15 @@ def _members(ctx: Context) -> Any:
     return members
 
 
-def _notes(ctx: Context, permissions: Permissions) -> list[str]:
+def _notes(ctx: Context, permissions: Permissions, by: str, *, own: bool) -> list[str]:
     notes = [] if permissions.has_roles else ["no role: everything is denied in both modes"]
+    kinds = ("role:id", "policy:id")
+    if (
+        by == RESOURCE
+        and not own
+        and not all(access.scope(ctx, "security:read", kind).is_everything for kind in kinds)
+    ):
+        notes.append("left out are columns that only roles and policies name that you may not read")
     if not access.scope(ctx, "agent:read", "agent:id").is_everything:
         notes.append("only agents that you may read are counted")
     return notes

@@ -178,7 +178,7 @@ def _role_reach(
 ) -> RoleReach:
     role, permissions = ctx.store.roles.get(role_id), permissions_of(ctx.store, [role_id])
     return RoleReach(
-        role,
+        links.visible(ctx, role),
         permissions.mode,
         tuple(everything_held(permissions, visible)),
         {str(number): users[str(number)] for number in role.users if str(number) in users},
@@ -242,12 +242,15 @@ def _notes_of(ctx: Context, found: Sequence[Able], mode: str, wanted: Selection)
 
 
 def _run_as_notes(ctx: Context, user_id: int) -> list[str]:
-    """That contexts may give more, by which rules as far as the caller may read them."""
-    scope, names = access.scope(ctx, "security:read", "rule:id"), ctx.store.rules.names()
+    """That contexts may give more, by which rules, as far as the caller may read them and where they lead."""
+    rules, roles = (access.scope(ctx, "security:read", kind) for kind in ("rule:id", "role:id"))
+    names = ctx.store.rules.names()
     leading = [
         names[number]
         for number in ctx.store.roles.led_to()
-        if scope.covers(str(number)) and (user_id == WEB_INTERFACE_ID or not is_reserved(number))
+        if rules.covers(str(number))
+        and any(roles.covers(str(role_id)) for role_id in ctx.store.rules.roles_of(number))
+        and (user_id == WEB_INTERFACE_ID or not is_reserved(number))
     ]
     by = f", by rule {', '.join(leading)}" if leading else ""
     return [f"a login with an authorization context gives other roles instead{by}"]

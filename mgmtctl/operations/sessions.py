@@ -8,7 +8,7 @@ others of the user that it logged in with. Neither a token nor its digest is eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mgmtctl.domain.errors import InvalidError, MgmtctlError
@@ -119,11 +119,15 @@ def revoke_all_sessions(ctx: Context) -> Items[LiveSession]:
 
 
 def _visible(ctx: Context) -> list[LiveSession]:
-    """The live sessions that the caller may know of."""
-    actor, names = access.current_actor(ctx), ctx.store.users.names()
+    """The live sessions that the caller may know of, with those of their roles that he may."""
+    actor, names, roles = access.current_actor(ctx), ctx.store.users.names(), _role_names(ctx)
     readable = access.scope(ctx, "security:read", "user:id")
+
+    def told(session: Session) -> Session:
+        return replace(session, roles=tuple(number for number in session.roles if str(number) in roles))
+
     return [
-        LiveSession(session, names[session.user_id], session.digest == actor.session, own)
+        LiveSession(told(session), names[session.user_id], session.digest == actor.session, own)
         for session in living(ctx)
         if (own := _is_own(actor, session)) or readable.covers(str(session.user_id))
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from mgmtctl.domain.auth_context import AuthContext, parse_context
 from mgmtctl.domain.errors import DeniedError, NotFoundError, QuestionError
-from mgmtctl.operations import decisions
+from mgmtctl.operations import agents, decisions
 from mgmtctl.operations.context import Context
 from tests.operations.access_world import acting, add_role, add_rule, add_user, allow, deny
 
@@ -313,6 +313,20 @@ def test_a_question_about_what_is_not_there_is_answered_with_a_note(
 def test_whether_it_is_there_is_told_to_readers_only(service: Context, reader: Context) -> None:
     for resource in ("agent:id:003", "agent:id:999", "agent:group:absent", "agent:group:default"):
         assert decisions.can_i(reader, "agent:delete", resource).notes == ()
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["no agent", "a hidden agent"])
+def test_who_is_denied_some_agents_does_not_hear_that_a_group_has_none(
+    service: Context, *, hidden: bool
+) -> None:
+    service.folders.prepare()
+    service.folders.create_group("half")
+    may = allow("agent:read", "agent:group:half"), deny("agent:read", "agent:group:default")
+    partly = add_role(service, "partly", *may, allow("group:read", "group:id:*"))
+    reader = acting(service, add_user(service, "partly", partly))
+    if hidden:
+        agents.set_agent_groups(service, "001", ["default", "half"])
+    assert decisions.can_i(reader, "agent:read", "agent:group:half").notes == ()
 
 
 def test_an_unknown_agent_is_named_as_it_was_written(service: Context, reader: Context) -> None:

@@ -144,3 +144,9 @@ def test_a_user_without_roles_may_do_nothing(service: Context) -> None:
     service.store.settings.set("rbac_mode", "black")
     found = matrix.access_matrix(service, user="eve", by="group")
     assert (found.rows, found.notes) == ((), ("no role: everything is denied in both modes",))
+
+
+def test_a_reader_of_users_alone_is_told_that_columns_are_left_out(service: Context) -> None:
+    role = add_role(service, "users", allow("security:read", "user:id:*"))
+    found = matrix.access_matrix(acting(service, add_user(service, "users", role)), user="ann")
+    assert "left out are columns that only roles and policies name that you may not read" in found.notes

@@ -78,6 +78,13 @@ def test_contexts_are_said_to_give_other_roles_by_their_rules(service: Context) 
     assert not any("context" in note for note in reach.user_permissions(service, "ann").notes)
 
 
+def test_a_rule_is_not_told_to_lead_to_roles_that_may_not_be_read(service: Context) -> None:
+    service.store.users.set_allow_run_as(100, True)
+    role = add_role(service, "rules", allow("security:read", "user:id:*", "rule:id:*"))
+    notes = reach.user_permissions(acting(service, add_user(service, "rules", role)), "ann").notes
+    assert "a login with an authorization context gives other roles instead" in notes
+
+
 def test_one_asks_about_oneself_without_a_right_to_read_users(service: Context) -> None:
     ann = acting(service, 100)
     (read, _restart) = reach.user_permissions(ann, "ann").affected
@@ -120,6 +127,8 @@ def test_those_who_get_a_role_are_shown_as_far_as_they_may_be_read(service: Cont
     role = add_role(service, "reader", allow("security:read", "role:id:*"))
     (web,) = reach.role_permissions(acting(service, add_user(service, "reader", role)), ["web"])
     assert (web.users, web.rules, [one.whole for one in web.held]) == ({}, {}, [False, False])
+    record = web.record()
+    assert (record["users"], record["policies"], record["rules"]) == ([], [], [])
 
 
 def test_a_role_must_be_readable(service: Context) -> None:

@@ -123,6 +123,23 @@ def test_names_of_roles_stay_with_who_may_read_them(world: Context, actor_with: 
     assert number not in sessions.list_sessions(actor_with(name="eve")).names["roles"]
 
 
+def test_roles_that_may_not_be_read_are_not_in_the_sessions_of_others(
+    world: Context, actor_with: ActorWith
+) -> None:
+    bob, role = world.store.users.find("bob") or 0, world.store.roles.find("ops") or 0
+    world.store.users.link_role(bob, role)
+    by(world, "bob")
+    reader = reader_of_bob(world, actor_with)
+    seen, whole = (
+        [one.session.roles for one in sessions.list_sessions(who).affected if one.session.user_id == bob]
+        for who in (reader, world)
+    )
+    assert set(seen) == {()}
+    assert (role,) in whole
+    query = ListQuery(where=f"roles={role}")
+    assert sessions.list_sessions(reader, query).affected == []
+
+
 def test_own_sessions_need_no_right(world: Context) -> None:
     first, second = by(world, "bob"), by(world, "bob")
     assert second.actor is not None
