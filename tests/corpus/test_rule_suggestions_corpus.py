@@ -6,8 +6,10 @@ object of both documents, by each operator. Documents are taken raw, and as `--w
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from mgmtctl.domain.evaluation import Evaluation
 from mgmtctl.domain.matching import ContextIndex, holds
 from mgmtctl.domain.rule_suggestions import suggest
 from mgmtctl.domain.rules import check_rules
+from tests.cli.conftest import run_here
 from tests.conftest import CORPUS
 
 FOLDER = CORPUS / "auth_context"
@@ -70,6 +73,21 @@ def test_every_pair_that_a_rule_can_tell_apart_is_told_apart(wrapped: bool, with
             denied.add(one)
     assert none == ({"013-pr38810-empty.json"} if without else set())
     assert denied == (set() if without else {"013-pr38810-empty.json"})
+
+
+def test_the_draft_of_every_pair_passes_rules_test(tmp_path: Path) -> None:
+    contexts = documents(wrapped=True)
+    for name, document in contexts.items():
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+    tables = []
+    for one, other in permutations(contexts, 2):
+        draft = suggest([(one, contexts[one])], [(other, contexts[other])])
+        cases = [{"context_file": one, "rules": ["draft"]}, {"context_file": other, "rules": []}]
+        table = tmp_path / f"{len(tables)}.yml"
+        table.write_text(json.dumps({"rules": {"draft": draft.expression}, "cases": cases}), encoding="utf-8")
+        tables.append(str(table))
+    tested = run_here("rules", "test", *tables)
+    assert (tested.code, tested.err) == (0, f"{2 * len(tables)} cases: all passed\n")
 
 
 def _searches(document: Context) -> Iterator[Context]:
