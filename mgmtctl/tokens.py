@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ ISSUER = "mgmtctl"
 AUDIENCE = "mgmtctl api"
 CLAIMS = ("iss", "aud", "iat", "nbf", "exp", "jti", "sub", "uid", "run_as", "rbac_roles", "rbac_mode", "gen")
 KEY_SIZE = 32
+ABANDONED_AFTER = 60  # seconds; a rotation takes none
 LONGEST_TOKEN = 65_536
 _TOKEN_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
@@ -53,11 +55,12 @@ class SigningKey:
     def rotate(self) -> None:
         """Put a new random key in place of the present one, by one rename; UnavailableError (io) when that fails."""
         try:
+            _sweep(self._path)
             staged = _staged(self._path)
             try:
                 os.replace(staged, self._path)
-            except OSError:
-                os.unlink(staged)
+            except BaseException:
+                staged.unlink(missing_ok=True)
                 raise
             _sync_folder(self._path.parent)
         except OSError as error:
@@ -125,12 +128,22 @@ def _staged(path: Path) -> Path:
     try:
         os.write(handle, os.urandom(KEY_SIZE))
         os.fsync(handle)
-    except OSError:
+    except BaseException:
         os.unlink(staged)
         raise
     finally:
         os.close(handle)
     return staged
+
+
+def _sweep(path: Path) -> None:
+    """Remove the keys that killed rotations left beside `path`; one that is being written is younger."""
+    import time
+
+    for left in path.parent.glob(f".{path.name}.*"):
+        with suppress(FileNotFoundError):  # another rotation swept it
+            if left.lstat().st_mtime < time.time() - ABANDONED_AFTER:
+                left.unlink()
 
 
 def _sync_folder(path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mgmtctl.cli.exit_codes import DENIED, NO, NOT_FOUND, REFUSED, UNAUTHENTICATED
+from mgmtctl.cli.text import clean
 from mgmtctl.domain.errors import InvalidError, MgmtctlError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Told:
         """A failure, readable: what differs, then why it is so."""
         result = self.result
         mode = f" (mode {result.mode})" if result.mode else ""
-        yield f"{self.table}:{self.place[0]}:{self.place[1]}: {result.title}{mode}"
+        yield clean(f"{self.table}:{self.place[0]}:{self.place[1]}: {result.title}{mode}")
         yield f"  expected {result.expected}"
         yield f"  got      {result.got}"
         if result.note:
@@ -86,6 +87,10 @@ def run_tables(
     coverage: bool,
 ) -> None:
     """Run tables of one kind; `ask` runs the cases of those without a world on the stored service."""
+    if junit is not None:
+        from mgmtctl.cli.junit import require_replaceable
+
+        require_replaceable(junit, session.settings.data)
     try:
         ran = [_run(document, table, ask, coverage) for document, table in _read(session, files, kind)]
     except MgmtctlError as error:
@@ -118,7 +123,7 @@ def _show(
     if session.output.asked is None:
         session.output.page(line for one in failed for line in one.lines())
         for name, found in seen:
-            session.output.page([f"{name}: " * (len(seen) > 1) + line for line in found.lines()])
+            session.output.page([f"{clean(name)}: " * (len(seen) > 1) + line for line in found.lines()])
     elif coverage and session.output.asked in ("json", "ndjson", "yaml"):
         records = [{"path": name, **found.record()} for name, found in seen]
         session.show({"results": [one.record() for one in told], "coverage": records})

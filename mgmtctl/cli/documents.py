@@ -160,7 +160,7 @@ def _strict_loader() -> Any:
     """A loader of plain values that refuses what two readers could understand differently."""
     import yaml
 
-    from mgmtctl.cli.yaml_places import QUOTES
+    from mgmtctl.cli.yaml_places import QUOTES, require_short
 
     class Strict(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
@@ -168,6 +168,17 @@ def _strict_loader() -> Any:
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise yaml.composer.ComposerError(None, None, "anchors are not used here", event.start_mark)
             return super().compose_node(parent, index)
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            if isinstance(node, yaml.ScalarNode):
+                try:
+                    require_short(node.tag, node.value)
+                except ValueError as error:
+                    problem = f"`{node.value[:40]}`: {error}"
+                    raise yaml.constructor.ConstructorError(
+                        None, None, problem, node.start_mark, QUOTES
+                    ) from None
+            return super().construct_object(node, deep)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             seen: set[str] = set()

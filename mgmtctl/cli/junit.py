@@ -1,12 +1,15 @@
 """Results of tables of cases as JUnit XML, which build servers read.
 
 Rules: one suite for each table, one test for each case; a case that failed and one that could not be decided are told
-apart; no time is said, because none is measured; what XML cannot hold is escaped.
+apart; no time is said, because none is measured; what XML cannot hold is escaped. A file is replaced whole, by one
+rename; nothing is written into the data folder, or through a link.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mgmtctl.cli.text import clean, clean_lines
@@ -16,6 +19,15 @@ if TYPE_CHECKING:
     from xml.etree import ElementTree
 
     from mgmtctl.cli.case_tables import Ran, Told
+
+
+def require_replaceable(path: str, data: Path) -> None:
+    """Refuse a path in the data folder, and a link to a file. UnavailableError (io)."""
+    real, folder = os.path.realpath(path), os.path.realpath(data)
+    if real == folder or real.startswith(os.path.join(folder, "")):
+        raise _failed(path, "it lies in the data folder")
+    if os.path.islink(path) and not _is_stream(path):
+        raise _failed(path, "it is a symbolic link")
 
 
 def write_junit(path: str, name: str, tables: Sequence[Ran]) -> None:
@@ -40,12 +52,27 @@ def write_refusal(path: str, name: str, files: Sequence[str], error: MgmtctlErro
 
 
 def _write(path: str, data: bytes) -> None:
+    staged = path if _is_stream(path) else f"{path}.{os.urandom(6).hex()}"
     try:
-        with open(path, "wb") as file:
+        with open(staged, "wb" if staged == path else "xb") as file:
             file.write(data)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UnavailableError(f"cannot write `{path}`", "io", why=why) from None
+        if staged != path:
+            os.replace(staged, path)
+    except BaseException as error:
+        if staged != path and os.path.exists(staged):
+            os.unlink(staged)
+        if isinstance(error, OSError):
+            raise _failed(path, error.strerror or str(error)) from None
+        raise
+
+
+def _is_stream(path: str) -> bool:
+    """Whether a device or a pipe is there, which is written to and never replaced."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _failed(path: str, why: str) -> UnavailableError:
+    return UnavailableError(f"cannot write `{path}`", "io", why=why)
 
 
 def junit(name: str, tables: Sequence[Ran]) -> bytes:

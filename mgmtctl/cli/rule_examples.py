@@ -111,7 +111,7 @@ def _explain_document(
         )
     if path == context_file == "-":
         raise QuestionError("rule and context cannot both come from stdin", fix="--context-file FILE")
-    document = read_document(session, path)
+    document = read_document(session, path, yaml=True)
     rules = document.given_to(parse_rules)
     context: AuthContext = read_context(session, context_file, wrap)
     trace = traced(rules, ContextIndex(context.document))
@@ -128,7 +128,7 @@ def _lines(found: ExplainedRule) -> list[str]:
 
     verdict = str(found.trace.record()["verdict"])
     lines = tree(f"rule {found.rule_id} {found.rule}", verdict, found.trace)
-    hint = "" if found.leads else f" (mgmtctl roles add-rule ROLE {found.rule})"
+    hint = "" if found.roles else f" (mgmtctl roles add-rule ROLE {found.rule})"
     lines.append(f"evaluated for {found.evaluated_for}{hint}")
     if found.roles:
         lines.append(f"leads to      {', '.join(found.roles)}")

@@ -20,7 +20,7 @@ RuleFile = typer.Option(
     "-f",
     "--file",
     metavar="FILE",
-    help="JSON: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.",
+    help="JSON or YAML: an expression, a list of them, or a record with `rule` or `rules`; `-` is stdin.",
     show_default=False,
 )
 
@@ -52,7 +52,7 @@ def create(session: CliSession, name: Annotated[str, NewName], file: Annotated[s
     from mgmtctl.operations import rules
 
     context = session.context
-    document = read_document(session, file)
+    document = read_document(session, file, yaml=True)
     rule = document.given_to(lambda value: rules.create_rule(context, name, value))
     text = f"rule `{rule.name}` with id {rule.id}"
     session.done(f"created {text}", rule, would=f"would create {text}")
@@ -82,7 +82,7 @@ def set_(
     else:
         from mgmtctl.cli.documents import read_document
 
-        document = read_document(session, file)
+        document = read_document(session, file, yaml=True)
         changed = document.given_to(lambda value: rules.update_rule(context, rule, name, value))
     single.tell_changed(session, f"rule `{changed.value.name}`", changed)
 

@@ -17,6 +17,7 @@ from mgmtctl.domain.findings import ERROR, Finding
 MAX_BYTES = 1024 * 1024
 MAX_LEVELS = 256
 MAX_VALUES = 100_000
+LONGEST_NUMBER = 1_000  # characters; a longer one takes long to read, and cannot be written as JSON
 LONGEST_PATH = 1_000  # what lies deeper, or below longer keys, has no place of its own
 _TAG = "tag:yaml.org,2002:"
 QUOTES = "write it in quotes"
@@ -193,6 +194,7 @@ def _scalar_reader() -> Callable[[Any], Any]:
         tag = resolver.resolve(yaml.ScalarNode, event.value, (True, False))
         if tag not in makers:
             raise ValueError("expected text, a number, true, false or null")
+        require_short(tag, event.value)
         node: Any = yaml.ScalarNode(tag, event.value)
         try:
             return makers[tag](node)
@@ -200,6 +202,12 @@ def _scalar_reader() -> Callable[[Any], Any]:
             raise ValueError("is no number that can be read") from None
 
     return read
+
+
+def require_short(tag: str, text: str) -> None:
+    """Refuse a number of too many characters, in whatever base, before it is read. ValueError."""
+    if tag in (f"{_TAG}int", f"{_TAG}float") and len(text) > LONGEST_NUMBER:
+        raise ValueError(f"is too long for a number: at most {LONGEST_NUMBER} characters")
 
 
 def _refused(name: str, place: Place, message: str, suggestion: str | None = None) -> InvalidError:

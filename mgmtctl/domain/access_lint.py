@@ -1,8 +1,9 @@
 """Lint of what is stored: policies, the roles that have them, and the users that have those (S 2.3, D 2).
 
-Rules: what came with the service cannot be changed and is not reported for being unused or deprecated. Something is
-said of a role or user only when all that the verdict depends on is given: who lints gives what the caller may read. A
-place is written `policy NAME: JSON path of the block`, `role NAME`, `user NAME`.
+Rules: what came with the service cannot be changed and is not reported for being unused or deprecated. Who lints gives
+what the caller may read. That something is not there is said only of kinds of which he may read everything (D 2): else
+a finding would tell, by coming and going, of links to what is hidden. A place is written `policy NAME: JSON path of
+the block`, `role NAME`, `user NAME`.
 """
 
 from __future__ import annotations
@@ -17,27 +18,33 @@ from mgmtctl.domain.promises import changes_of, says_read_only, wider
 from mgmtctl.domain.roles import Role
 from mgmtctl.domain.users import is_reserved
 
+READ_KINDS = frozenset({"user:id", "role:id", "policy:id", "rule:id"})
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What the caller may read: policies and roles by id, users by name; and which policies are in use."""
+    """What the caller may read: policies and roles by id, users by name; `whole`: the kinds that he may read all of."""
 
     policies: Mapping[int, Policy]
     roles: Mapping[int, Role]
     users: Mapping[str, tuple[int, ...]]  # the roles of each user, by his name
-    used: frozenset[int]  # policies that some role has
+    whole: frozenset[str] = READ_KINDS
+
+    def knows(self, *kinds: str) -> bool:
+        """Whether nothing of these kinds is hidden."""
+        return self.whole.issuperset(kinds)
 
 
 def lint_stored(links: Links, mode: str, only: frozenset[int] | None = None) -> list[Finding]:
     """Every finding in stored policies and, when `only` is None, in roles and users; else of these policies alone."""
     pieces = {number: pieces_of_stored(policy) for number, policy in links.policies.items()}
     findings: list[Finding] = []
-    beside = _contradictions(links, pieces)
+    beside, used = _contradictions(links, pieces), {n for role in links.roles.values() for n in role.policies}
     for number, policy in links.policies.items():
         if only is None or number in only:
-            findings += [*_policy(policy, pieces[number], links), *beside.get(number, ())]
+            unused = links.knows("role:id") and number not in used
+            findings += [*_policy(policy, pieces[number], unused), *beside.get(number, ())]
     if only is None:
         findings += _roles(links, pieces)
         findings += _users(links, pieces, mode)
@@ -59,7 +66,7 @@ def pieces_of_stored(policy: Policy) -> list[Piece]:
     ]
 
 
-def _policy(policy: Policy, pieces: Sequence[Piece], links: Links) -> Iterator[Finding]:
+def _policy(policy: Policy, pieces: Sequence[Piece], unused: bool) -> Iterator[Finding]:
     if is_reserved(policy.id):
         return
     yield from lint_pieces(pieces)
@@ -67,7 +74,7 @@ def _policy(policy: Policy, pieces: Sequence[Piece], links: Links) -> Iterator[F
     changes = _changes(pieces)
     if changes and says_read_only(policy.name):
         yield wider(policy.name, changes, place, "it allows")
-    if policy.id not in links.used:
+    if unused:
         hint = f"mgmtctl roles add-policy ROLE {policy.name}"
         yield Finding("unused-policy", WARNING, "no role has it", place, suggestion=hint)
 
@@ -82,12 +89,12 @@ def _roles(links: Links, pieces: Mapping[int, Sequence[Piece]]) -> Iterator[Find
         if is_reserved(role.id):
             continue
         place = f"role {role.name}"
-        if not role.users and not role.rules:
+        if links.knows("user:id", "rule:id") and not role.users and not role.rules:
             hint = f"mgmtctl users add-role USER {role.name}"
             yield Finding(
                 "unused-role", WARNING, "no user has it and no rule leads to it", place, suggestion=hint
             )
-        if not role.policies:
+        if links.knows("policy:id") and not role.policies:
             hint = f"mgmtctl roles add-policy {role.name} POLICY"
             yield Finding("role-without-policies", WARNING, "it has no policy", place, suggestion=hint)
         known = [piece for number in role.policies for piece in pieces.get(number, ())]
@@ -99,15 +106,12 @@ def _roles(links: Links, pieces: Mapping[int, Sequence[Piece]]) -> Iterator[Find
 
 
 def _users(links: Links, pieces: Mapping[int, Sequence[Piece]], mode: str) -> Iterator[Finding]:
-    if mode != "white":
+    if mode != "white" or not links.knows("role:id", "policy:id"):
         return
     for name, roles in links.users.items():
-        if not roles or any(number not in links.roles for number in roles):
-            continue
-        policies = [number for role in roles for number in links.roles[role].policies]
-        if any(number not in pieces for number in policies):
-            continue
-        blocks = [piece for number in policies for piece in pieces[number]]
+        blocks = [
+            piece for role in roles for number in links.roles[role].policies for piece in pieces[number]
+        ]
         if blocks and all(piece.effect != ALLOW for piece in blocks):
             said = _several("role", "roles", [links.roles[role].name for role in roles])
             verb = "denies" if len(roles) == 1 else "deny"
@@ -125,7 +129,7 @@ def _contradictions(links: Links, pieces: Mapping[int, Sequence[Piece]]) -> dict
     for (number, other), who in _companies(links, denying).items():
         if number in pieces and _meet(allowed[number], denied[other]):
             for piece in pieces[number]:
-                found.setdefault(number, []).extend(against(piece, pieces[other], f"{who} both"))
+                found.setdefault(number, []).extend(against(piece, pieces[other], who))
     return found
 
 
@@ -152,13 +156,9 @@ def _companies(links: Links, denying: Iterable[int]) -> dict[tuple[int, int], st
                 if number != other and (number, other) not in by_role:
                     by_user.setdefault((number, other), []).append(user)
     return {
-        **{pair: _have("role", "roles", names) for pair, names in by_role.items()},
-        **{pair: _have("user", "users", names) for pair, names in by_user.items()},
+        **{pair: _several("role", "roles", names) for pair, names in by_role.items()},
+        **{pair: _several("user", "users", names) for pair, names in by_user.items()},
     }
-
-
-def _have(kind: str, plural: str, names: Sequence[str]) -> str:
-    return f"{_several(kind, plural, names)} {'has' if len(set(names)) == 1 else 'have'}"
 
 
 def _several(kind: str, plural: str, names: Iterable[str]) -> str:

@@ -34,10 +34,14 @@ class Finding:
         }
 
     def text(self) -> str:
-        """`path:line:col: severity: message [rule]`, as compilers print it; a JSON path has no line."""
+        """`path:line:col: severity: message [rule]`, as compilers print it; a JSON path has no line.
+
+        One line, whatever stands in names: what does not print as itself is an escape.
+        """
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         hint = f"; {self.suggestion}" if self.suggestion else ""
-        return f"{place}: {self.severity}: {self.message}{hint} [{self.rule}]"
+        line = f"{place}: {self.severity}: {self.message}{hint} [{self.rule}]"
+        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
 def blocks(findings: tuple[Finding, ...] | list[Finding]) -> bool:

@@ -77,7 +77,8 @@ LINT_RULES: dict[str, LintRule] = {
         _rule("contradictory-entries", WARNING, POLICIES, "an allow that a deny takes away",
               """An allow and a deny meet, and any deny wins over any allow, whatever their order and wherever they
               stand: in the same policy, in another policy of the same role, or of another role of the same user. A
-              warning where the whole allow never counts; a note where a deny in another policy takes away a part. A
+              warning where the whole allow never counts, or not for the roles or users that have both policies (others
+              may have the allow alone); a note where a deny in another policy takes away a part. A
               deny inside of an allow of the same policy is how exceptions are written and is not reported. Groups
               and single agents are not compared, for who is in a group changes: of an allow on `agent:group:web`
               and a deny on `agent:id:001` nothing is said (ask `mgmtctl can-i ACTION agent:id:001 --explain`)."""),
@@ -97,16 +98,18 @@ LINT_RULES: dict[str, LintRule] = {
               actions still do. Policies that came with the service are not reported."""),
         _rule("deny-only-user", WARNING, POLICIES, "a user who may do nothing, for all his roles",
               """The mode is white, so what no policy allows is denied, and the roles of this user only deny: they add
-              nothing to having no role at all. Such roles are written for mode black. Users with roles or policies
-              that you may not read are left out."""),
+              nothing to having no role at all. Such roles are written for mode black. It is told to those who may read
+              all roles and policies."""),
         _rule("unused-policy", WARNING, POLICIES, "a policy that no role has",
               """No role has the policy, so nobody gets anything by it. Policies that came with the service are left
-              out."""),
+              out. It is told to those who may read all roles."""),
         _rule("unused-role", WARNING, POLICIES, "a role that nobody can get",
-              """No user has the role and no rule leads to it. Roles that came with the service are left out."""),
+              """No user has the role and no rule leads to it. Roles that came with the service are left out. It is told
+              to those who may read all users and rules."""),
         _rule("role-without-policies", WARNING, POLICIES, "a role that says nothing",
               """The role has no policy. In mode white its holders may do nothing by it; in mode black it lifts them
-              from denied everything to allowed everything that no policy denies."""),
+              from denied everything to allowed everything that no policy denies. It is told to those who may read all
+              policies."""),
         # --- rules: refused on write ---
         _rule("one-operator", ERROR, RULES, "an expression with no or several operators",
               "An expression is an object with exactly one operator; several stand in a list under AND or OR."),
@@ -167,7 +170,8 @@ LINT_RULES: dict[str, LintRule] = {
               """Both are true of the same contexts: order, repetition, a list of one and double negation aside they
               are equal. Somebody who corrects one will forget the other."""),
         _rule("unlinked-rule", WARNING, RULES, "a rule that leads to no role",
-              "The rule leads to no role, so it is not even evaluated (`mgmtctl roles add-rule ROLE RULE`)."),
+              """The rule leads to no role, so it is not even evaluated (`mgmtctl roles add-rule ROLE RULE`). It is told
+              to those who may read all roles."""),
     )
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from mgmtctl.domain.actions import ACTIONS, mismatch
@@ -103,16 +104,16 @@ def lint_pieces(pieces: Sequence[Piece]) -> list[Finding]:
     return findings
 
 
-def against(piece: Piece, others: Sequence[Piece], both: str) -> list[Finding]:
-    """Where blocks of other policies, which somebody has beside this one, take away what it allows; `both`: who."""
+def against(piece: Piece, others: Sequence[Piece], who: str) -> list[Finding]:
+    """Where blocks of other policies take away what this one allows, for those who have both; `who`: these."""
     if piece.effect != ALLOW:
         return []
     denies = _first(others, DENY)
     dead = _dead(piece, denies)
-    suffix = f"{_DENY_WINS}; {both}"
-    findings = list(_told(piece, dead, WARNING, "contradictory-entries", _never_counts, suffix))
+    whole, part = partial(_not_for, who), partial(_not_all_for, who)
+    findings = list(_told(piece, dead, WARNING, "contradictory-entries", whole, _DENY_WINS))
     parts = _parts_denied(piece, dead, denies)
-    return findings + list(_told(piece, parts, NOTE, "contradictory-entries", _not_all, suffix))
+    return findings + list(_told(piece, parts, NOTE, "contradictory-entries", part, _DENY_WINS))
 
 
 # --- documents ----------------------------------------------------------------------------------------------------
@@ -352,8 +353,12 @@ def _never_counts(piece: Piece, what: str, reasons: Sequence[Reason]) -> str:
     return f"{what} never counts: {_reasons(piece, reasons, 'denies')}"
 
 
-def _not_all(piece: Piece, what: str, reasons: Sequence[Reason]) -> str:
-    return f"a part of {what} does not count: {_reasons(piece, reasons, 'denies')}"
+def _not_for(who: str, piece: Piece, what: str, reasons: Sequence[Reason]) -> str:
+    return f"{what} does not count for {who}: {_reasons(piece, reasons, 'denies')}"
+
+
+def _not_all_for(who: str, piece: Piece, what: str, reasons: Sequence[Reason]) -> str:
+    return f"a part of {_not_for(who, piece, what, reasons)}"
 
 
 def _adds_nothing(piece: Piece, what: str, reasons: Sequence[Reason]) -> str:

@@ -21,6 +21,7 @@ from mgmtctl.domain.rules import SEARCHES
 
 MOST_FACTS = 8
 MOST_NODES = 200
+_NAMES = ("\x00", "a", "0", "A-b c", "", "a\nb")  # also unusual ones, which are names too
 _ANY, _SOME = "any name of one line", "any name of one line that is not empty"
 ANY_TEXT = {"r'.*'": _ANY, "r'^.*$'": _ANY, "r'.+'": _SOME, "r'^.+$'": _SOME}
 
@@ -59,12 +60,13 @@ class Formula:
     facts: list[Fact]
     nodes: int
     operands: dict[int, dict[str, Any]] = field(default_factory=dict)
+    expression: Any = None
     _numbers: dict[Fact, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, expression: Any) -> Formula:
         """The formula of a sound expression."""
-        made = cls(0, [], 0)
+        made = cls(0, [], 0, expression=expression)
         made.tree = made._tree(expression)
         return made
 
@@ -78,9 +80,15 @@ class Formula:
         # What is true of every usual name is not true of every name: "never" must hold for the others too.
         never = self._outcomes([False if value is False else None for value in usual]) == {False}
         nothing = [bool(value) for value in usual]
-        by_nothing = _true(self.tree, nothing) or _true(self.tree, [False] * len(nothing))
+        silent = _true(self.tree, nothing) or _true(self.tree, [False] * len(nothing))
+        by_nothing = silent and self._holds_of_nothing()
         why = next((known[1] for known in fixed if known and known[0] is not never), "")
         return Verdict(never, always, by_nothing, why)
+
+    def _holds_of_nothing(self) -> bool:
+        """Whether a context of a name and an empty `auth` makes it true: a NOT of what each has does not."""
+        contexts = (ContextIndex({"name": name, "auth": {}}) for name in _NAMES)
+        return any(holds([self.expression], context) for context in contexts)
 
     def _outcomes(self, fixed: Sequence[bool | None]) -> set[bool]:
         return {_true(self.tree, values) for values in self._ways(fixed)}

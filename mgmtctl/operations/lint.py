@@ -1,7 +1,8 @@
 """Lint: what is doubtful in the stored policies, roles and rules (S 2.3, 5.3; D 2, D 3).
 
 Rules: only what the caller may read is looked at, so a finding never names anything else: a role, user or policy that
-is hidden takes part in no verdict. Named policies are linted by themselves; without names so are roles and users.
+is hidden takes part in no verdict. That a link is missing is told only to who may read all that it could be to. Named
+policies are linted by themselves; without names so are roles and users.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def lint_policies(ctx: Context, policy_ids: Selection = None) -> Items[Finding]:
     """Find what is doubtful in policies, and, when none is named, in roles and users."""
     from mgmtctl.domain.access_lint import lint_stored
 
-    mode = str(ctx.store.settings.get("rbac_mode"))
-    return Items(lint_stored(_links(ctx), mode, _numbers(policy_ids)))
+    with ctx.store.snapshot():
+        links, mode = _links(ctx), str(ctx.store.settings.get("rbac_mode"))
+    return Items(lint_stored(links, mode, _numbers(policy_ids)))
 
 
 @operation(needs("security:read", each("rule:id", "rule_ids")), http="GET /security/rules/findings")
@@ -51,6 +53,7 @@ def lint_rules(ctx: Context, rule_ids: Selection = None) -> Items[Finding]:
 
     wanted, administrators = _numbers(rule_ids), _administrator_roles(ctx)
     rules = _readable(ctx, "rule:id", ctx.store.rules.list())
+    whole = access.scope(ctx, "security:read", "role:id").is_everything
     same = duplicates({rule.name: rule.expressions for rule in rules if not is_reserved(rule.id)})
     findings: list[Finding] = []
     for rule in rules:
@@ -66,33 +69,32 @@ def lint_rules(ctx: Context, rule_ids: Selection = None) -> Items[Finding]:
         findings += _placed(found, f"rule {rule.name}")
         if rule.name in same:
             findings.append(duplicate(f"rule {rule.name}", f"rule `{same[rule.name]}`"))
-        if not rule.roles and not is_reserved(rule.id):
+        if whole and not rule.roles and not is_reserved(rule.id):
             findings.append(_unlinked(rule))
     return Items(findings)
 
 
 def _links(ctx: Context) -> Links:
     """What the caller may read of policies, roles and users."""
-    from mgmtctl.domain.access_lint import Links
+    from mgmtctl.domain.access_lint import READ_KINDS, Links
 
-    roles = ctx.store.roles.list()
     return Links(
         policies={policy.id: policy for policy in _readable(ctx, "policy:id", ctx.store.policies.list())},
-        roles={role.id: role for role in _readable(ctx, "role:id", roles)},
+        roles={role.id: role for role in _readable(ctx, "role:id", ctx.store.roles.list())},
         users={user.name: user.roles for user in _readable(ctx, "user:id", ctx.store.users.list())},
-        used=frozenset(number for role in roles for number in role.policies),
+        whole=frozenset(k for k in READ_KINDS if access.scope(ctx, "security:read", k).is_everything),
     )
 
 
 def _administrator_roles(ctx: Context) -> Mapping[int, str]:
-    """The roles that may change every user, role, policy or rule, by policies that the caller may read all of."""
-    policies = access.scope(ctx, "security:read", "policy:id")
+    """The roles that may change every user, role, policy or rule, for who may read all policies."""
+    if not access.scope(ctx, "security:read", "policy:id").is_everything:
+        return {}
     found = {}
     for role in _readable(ctx, "role:id", ctx.store.roles.list()):
-        if all(policies.covers(str(number)) for number in role.policies):
-            held = permissions_of(ctx.store, [role.id], "white")
-            if any(held.scope("security:update", kind).is_everything for kind in _ADMINISTERED):
-                found[role.id] = role.name
+        held = permissions_of(ctx.store, [role.id], "white")
+        if any(held.scope("security:update", kind).is_everything for kind in _ADMINISTERED):
+            found[role.id] = role.name
     return found
 
 

@@ -1,7 +1,7 @@
 """One rule and one authorization context: what the rule makes of it, where, and who gets anything by that (S 5.3, D 3).
 
 Rules: the rule itself is judged, whoever evaluates it; who does is said beside the verdict. Roles that the caller may
-not read are not named. Nobody is logged in.
+not read are not named and take part in no answer. Nobody is logged in.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EVERYBODY = "every user who may use contexts"
 WEB_INTERFACE = "the web interface's user only: it is a default rule"
-NOBODY = "nobody: it leads to no role"
+NOWHERE = "leads to no role"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,6 @@ class ExplainedRule:
     trace: Trace
     user: str | None = None
     hindrance: str = ""
-
-    @property
-    def leads(self) -> bool:
-        """Whether the rule leads to any role, readable or not."""
-        return self.evaluated_for != NOBODY
 
     @property
     def yes(self) -> bool:
@@ -81,8 +76,9 @@ def explain_rule(ctx: Context, rule_id: str, context: AuthContext, user: str | N
     with ctx.store.snapshot():
         rule = ctx.store.rules.get(int(rule_id))
         trace = explain(list(rule.expressions), ContextIndex(context.document))
-        found = ExplainedRule(rule.id, rule.name, _roles(ctx, rule), _evaluated_for(rule), trace)
-        return found if user_id is None else _asked_about(ctx, found, rule, user_id)
+        roles, nowhere = _roles(ctx, rule), _nowhere(ctx)
+        found = ExplainedRule(rule.id, rule.name, roles, _evaluated_for(rule.id, roles, nowhere), trace)
+        return found if user_id is None else _asked_about(ctx, found, user_id)
 
 
 def _readable_user(ctx: Context, reference: str) -> str:
@@ -97,25 +93,32 @@ def _roles(ctx: Context, rule: Rule) -> tuple[str, ...]:
     return tuple(names[role_id] for role_id in rule.roles if readable.covers(str(role_id)))
 
 
-def _evaluated_for(rule: Rule) -> str:
-    if not rule.roles:
-        return NOBODY
-    return WEB_INTERFACE if is_reserved(rule.id) else EVERYBODY
+def _nowhere(ctx: Context) -> str:
+    """That no role which the caller may read is led to, in words that are true whether or not there is another."""
+    whole = access.scope(ctx, "security:read", "role:id").is_everything
+    return NOWHERE if whole else f"{NOWHERE} that you may read"
 
 
-def _asked_about(ctx: Context, found: ExplainedRule, rule: Rule, user_id: int) -> ExplainedRule:
+def _evaluated_for(rule_id: int, roles: tuple[str, ...], nowhere: str) -> str:
+    if not roles:
+        return f"nobody: it {nowhere}"
+    return WEB_INTERFACE if is_reserved(rule_id) else EVERYBODY
+
+
+def _asked_about(ctx: Context, found: ExplainedRule, user_id: int) -> ExplainedRule:
     from dataclasses import replace
 
     user = ctx.store.users.get(user_id)
-    return replace(found, user=user.name, hindrance=_hindrance(found, rule, user.id, user.allow_run_as))
+    hindrance = _hindrance(found, user.id, user.allow_run_as, _nowhere(ctx))
+    return replace(found, user=user.name, hindrance=hindrance)
 
 
-def _hindrance(found: ExplainedRule, rule: Rule, user_id: int, allowed: bool) -> str:
+def _hindrance(found: ExplainedRule, user_id: int, allowed: bool, nowhere: str) -> str:
     """Why a context login of the user does not get the roles of the rule; empty when it does."""
     if not allowed:
         return "the user may not use authorization contexts"
-    if not rule.roles:
-        return "the rule leads to no role"
-    if is_reserved(rule.id) and user_id != WEB_INTERFACE_ID:
+    if not found.roles:
+        return f"the rule {nowhere}"
+    if is_reserved(found.rule_id) and user_id != WEB_INTERFACE_ID:
         return "a default rule is for the web interface's user only"
     return "" if found.trace.verdict else f"the rule is {found.trace.record()['verdict']}"

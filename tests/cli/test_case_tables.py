@@ -193,6 +193,61 @@ def test_junit_that_cannot_be_written_is_an_error(cli: Cli, here: Path) -> None:
     assert "cannot write `none/results.xml`" in result.err
 
 
+@pytest.mark.parametrize("place", ["store.db", "agents/results.xml", "../tables/way/store.db"])
+def test_junit_is_not_written_into_the_data_folder(
+    cli: Cli, service_home: Path, here: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    from mgmtctl.settings import Settings
+
+    data = Settings().data
+    (here / "way").symlink_to(data)
+    before = (data / "store.db").read_bytes()
+    path = here / place if place.startswith("..") else data / place
+    result = cli("policies", "test", "good.yml", "--junit", str(path))
+    assert (result.code, "it lies in the data folder" in result.err) == (74, True)
+    assert (data / "store.db").read_bytes() == before
+    assert not list(data.rglob("results.xml*"))
+
+
+def test_junit_replaces_a_file_whole_and_follows_no_link(cli: Cli, here: Path) -> None:
+    (here / "mine").write_text("mine")
+    os.link(here / "mine", here / "results.xml")
+    (here / "link.xml").symlink_to("mine")
+    assert cli("policies", "test", "good.yml", "--junit", "results.xml").code == 0
+    assert cli("policies", "test", "good.yml", "--junit", "link.xml").code == 74
+    assert (here / "mine").read_text() == "mine"
+    assert read_xml(here / "results.xml").get("tests") == "1"
+    assert [path.name for path in here.glob("results.xml*")] == ["results.xml"]
+
+
+def test_junit_can_go_to_a_device(cli: Cli, here: Path) -> None:
+    assert cli("policies", "test", "good.yml", "--junit", "/dev/null").code == 0
+    assert Path("/dev/null").is_char_device()
+
+
+LONG_NUMBERS = {"hex": "0x" + "f" * 5_000, "binary": "0b" + "1" * 20_000, "base 60": ":".join(["59"] * 3_000)}
+
+
+@pytest.mark.parametrize("number", LONG_NUMBERS.values(), ids=LONG_NUMBERS)
+def test_a_number_beyond_all_measure_is_refused(cli: Cli, here: Path, number: str) -> None:
+    (here / "long.yml").write_text(f"FIND:\n  level: {number}\n")
+    (here / "table.yml").write_text(RULES.replace("groups: web", f"groups: {number}"))
+    for words in (
+        ("rules", "lint", "./long.yml"),
+        ("rules", "test", "table.yml"),
+        ("policies", "test", "table.yml"),
+    ):
+        result = cli(*words)
+        assert (result.code, "is too long for a number: at most 1000" in result.err) == (7, True), result.err
+
+
+def test_a_table_with_an_odd_name_keeps_to_its_lines(cli: Cli, here: Path) -> None:
+    (here / "bad.yml").rename(here / "bad\n1.yml")
+    assert cli("policies", "test", "bad\n1.yml").out.startswith("bad\\n1.yml:9:5: ")
+    (here / "broken\n1.yml").write_text("cases: }")
+    assert cli("policies", "test", "broken\n1.yml").err.startswith("broken\\n1.yml:1:8: error: ")
+
+
 def test_a_context_file_lies_beside_its_table(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(here.parent)
     assert cli("rules", "test", "tables/rules.yml").code == 0

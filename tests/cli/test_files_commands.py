@@ -137,6 +137,13 @@ def test_validate_of_a_path_needs_neither_login_nor_data_folder(cli: Cli, home: 
     assert not home.exists()
 
 
+def test_a_finding_is_one_line_whatever_the_name_of_the_file(cli: Cli, home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "agent\n1\x1b.conf"
+    path.write_bytes(BAD)
+    out = cli("files", "validate", str(path)).out
+    assert out.startswith(f"{tmp_path}/agent\\n1\\x1b.conf:2:3: error: ")
+
+
 def test_validate_of_a_group_needs_a_login(cli: Cli, service_home: Path) -> None:
     assert cli("files", "validate", "default").code == 4
 

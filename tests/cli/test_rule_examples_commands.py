@@ -150,6 +150,12 @@ def test_a_suggestion_passes_rules_test(admin: Cli, folder: Path) -> None:
     assert admin("rules", "test", "table.yml").code == 1
 
 
+def test_a_rule_document_may_be_yaml(cli: Cli, folder: Path, home: Path) -> None:
+    (folder / "rule.yml").write_text("FIND: {backend_roles: nobody}\n")
+    told = cli("rules", "explain", "./rule.yml", "--context-file", "one.json")
+    assert (told.code, told.out.splitlines()[1].split()[:2]) == (1, ["false", "FIND"])
+
+
 def test_where_nothing_tells_them_apart_the_answer_is_no(cli: Cli, folder: Path, home: Path) -> None:
     none = cli("rules", "suggest", "--from", "one.json", "--not-like", "./one.json")
     assert (none.code, none.out, none.err) == (1, "", "no rule: one.json and ./one.json are the same\n")
@@ -235,3 +241,19 @@ def test_a_draft_that_rests_on_the_application_is_told_with_a_warning(cli: Cli, 
         in given.err
     )
     assert cli(*words, "-o", "json").json()["client_wide"] == ["aud"]
+
+
+def test_who_may_read_no_roles_hears_the_same_of_each_rule(admin: Cli, cli: Cli, folder: Path) -> None:
+    for name in ("linked", "lost"):
+        admin("rules", "create", name, "-f", "rule.json")
+    admin("roles", "add-rule", "readonly", "linked")
+    admin("policies", "create", "see", "--allow", "security:read", "--on", "rule:id:*")
+    admin("roles", "create", "see")
+    admin("roles", "add-policy", "see", "see")
+    admin("users", "create", "eve", "--password-stdin", stdin="Portal-of-9-tests!")
+    admin("users", "add-role", "eve", "see")
+    assert admin("login", "-u", "eve", "--password-stdin", stdin="Portal-of-9-tests!").code == 0
+    for name in ("linked", "lost"):
+        last = cli("rules", "explain", name, "--context-file", "one.json").out.splitlines()[-1]
+        known = "evaluated for nobody: it leads to no role that you may read"
+        assert last == f"{known} (mgmtctl roles add-rule ROLE {name})"

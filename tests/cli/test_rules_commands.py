@@ -39,6 +39,18 @@ def test_what_show_prints_can_be_set_again(admin: Cli) -> None:
     assert (changed["name"], changed["rules"]) == ("south", [{"FIND": {"user_name": "admin"}}])
 
 
+def test_a_rule_can_be_yaml_as_a_policy_can(admin: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "rule.yml"
+    path.write_text("# who\nFIND: {level: 1}\n")
+    made = admin("rules", "create", "north", "-f", str(path), "-o", "json").json()
+    assert made["rules"] == [{"FIND": {"level": 1}}]
+    path.write_text("AND:\n  - FINDS: {level: 2}\n")
+    refused = admin("rules", "set", "north", "-f", str(path))
+    assert (refused.code, refused.err.startswith(f"{path}:2:12: error: ")) == (7, True), refused.err
+    set_ = admin("rules", "set", "north", "-f", "-", "-o", "json", stdin="FIND: {level: 3}\n").json()
+    assert set_["rules"] == [{"FIND": {"level": 3}}]
+
+
 def test_findings_have_their_place_in_the_file(admin: Cli, tmp_path: Path) -> None:
     path = tmp_path / "rule.json"
     path.write_text('{"AND": [\n  {"FINDS": {"a": 1}},\n  {"FIND": {}}\n]}\n')
@@ -54,7 +66,7 @@ def test_findings_have_their_place_in_the_file(admin: Cli, tmp_path: Path) -> No
     [
         pytest.param(["create", "north"], "", 2, id="no file"),
         pytest.param(["create", "north", "-f", "-"], "{}", 7, id="no operator"),
-        pytest.param(["create", "north", "-f", "-"], "FIND: {a: 1}", 7, id="yaml"),
+        pytest.param(["create", "north", "-f", "-"], "FIND: &a {a: 1}", 7, id="yaml with an anchor"),
         pytest.param(["create", "12", "-f", "-"], json.dumps(ONE), 7, id="digits only"),
         pytest.param(["create", "wui_stacka_admin", "-f", "-"], json.dumps(ONE), 9, id="taken"),
         pytest.param(["set", "1", "-f", "-"], json.dumps(ONE), 9, id="reserved"),

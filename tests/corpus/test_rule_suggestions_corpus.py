@@ -79,7 +79,7 @@ def test_the_draft_of_every_pair_passes_rules_test(tmp_path: Path) -> None:
     contexts = documents(wrapped=True)
     for name, document in contexts.items():
         (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
-    tables = []
+    tables: list[str] = []
     for one, other in permutations(contexts, 2):
         draft = suggest([(one, contexts[one])], [(other, contexts[other])])
         cases = [{"context_file": one, "rules": ["draft"]}, {"context_file": other, "rules": []}]

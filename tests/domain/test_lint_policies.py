@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mgmtctl.domain import defaults
-from mgmtctl.domain.access_lint import Links, lint_stored, pieces_of_stored
+from mgmtctl.domain.access_lint import READ_KINDS, Links, lint_stored, pieces_of_stored
 from mgmtctl.domain.findings import NOTE, WARNING
 from mgmtctl.domain.grants import WHITE, Grant, Permissions
 from mgmtctl.domain.policies import Policy, blocks_record, parse_policy
@@ -221,7 +222,6 @@ def links(
             for name, held in roles.items()
         },
         {name: tuple(role_ids[role] for role in held) for name, held in users.items()},
-        frozenset(ids[name] for held in roles.values() for name in held),
     )
 
 
@@ -289,7 +289,38 @@ def test_a_deny_in_another_policy_that_takes_a_part_is_a_note() -> None:
     (finding,) = lint_stored(held, WHITE)
     assert (finding.rule, finding.severity) == ("contradictory-entries", NOTE)
     assert "policy `q`" in finding.message
-    assert "role `r` has both" in str(finding.suggestion)
+    assert finding.message.startswith("a part of this block does not count for role `r`: policy `q`")
+    assert "role" not in str(finding.suggestion)
+
+
+def test_a_deny_in_another_policy_is_told_for_those_who_have_both_and_for_nobody_else() -> None:
+    roles = {"both": ("p", "q"), "one": ("p",)}
+    (finding,) = lint_stored(links({"p": READ, "q": NO_DB}, roles, {"u": ("both",), "v": ("one",)}), WHITE)
+    assert (
+        finding.message
+        == "this block does not count for role `both`: policy `q`, block `q` denies `agent:id:*`"
+    )
+    assert (finding.severity, finding.path) == ("warning", "policy p: blocks.p")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "left"),
+    [
+        pytest.param(
+            (), {"unused-policy", "unused-role", "role-without-policies", "deny-only-user"}, id="none"
+        ),
+        pytest.param(("user:id",), {"unused-policy", "role-without-policies", "deny-only-user"}, id="users"),
+        pytest.param(("rule:id",), {"unused-policy", "role-without-policies", "deny-only-user"}, id="rules"),
+        pytest.param(("role:id",), {"unused-role", "role-without-policies"}, id="roles"),
+        pytest.param(("policy:id",), {"unused-policy", "unused-role"}, id="policies"),
+    ],
+)
+def test_what_is_missing_is_told_only_of_kinds_that_are_read_whole(
+    hidden: tuple[str, ...], left: set[str]
+) -> None:
+    held = links({"p": READ, "q": NO_DB}, {"empty": (), "no": ("q",)}, {"u": ("no",)})
+    known = replace(held, whole=READ_KINDS - set(hidden))
+    assert {finding.rule for finding in lint_stored(known, WHITE)} == left
 
 
 def test_in_black_mode_a_user_may_be_only_denied() -> None:

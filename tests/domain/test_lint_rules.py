@@ -77,6 +77,16 @@ def is_(key: str, value: object) -> dict[str, Any]:
             id="no name: an empty one is enough, so it is not never true",
         ),
         pytest.param(
+            {"NOT": {"FIND": {"name": "r'(?s).*'"}}},
+            [(SAMPLES, NOTE, "NOT.FIND.name")],
+            id="no text as a name: no context is enough, so nothing is claimed",
+        ),
+        pytest.param(
+            {"NOT": {"MATCH": {"name": "r'[^x]+'"}}},
+            [(NOTHING, WARNING, ""), (SAMPLES, NOTE, "NOT.MATCH.name")],
+            id="not of what most names have: one of the others is enough",
+        ),
+        pytest.param(
             {"AND": [{"NOT": {"MATCH": {"name": "r'.*'"}}}, is_("a", 1)]},
             [(SAMPLES, NOTE, "AND[0].NOT.MATCH.name")],
             id="a name of two lines beside a condition",
@@ -260,6 +270,15 @@ def test_a_rule_without_a_positive_condition_is_true_of_a_context_that_says_noth
     nothing = {"name": "\x00", "auth": {}}
     verdict = Formula.of(expression).verdict()
     assert verdict.by_nothing is bool(holds([expression], ContextIndex(nothing)))
+
+
+@pytest.mark.parametrize("name", ["r'.+'", "r'.*'", "r'(?s).*'", "r'(?s:.+)|'", "r'[^x]*'", "x"])
+@pytest.mark.parametrize("search", ["MATCH", "FIND"])
+def test_nothing_is_said_to_be_enough_only_if_some_name_is(search: str, name: str) -> None:
+    expression = {"NOT": {search: {"name": name}}}
+    names = ("", "x", "ada", "7", "\n", "a\nb")
+    enough = any(holds([expression], ContextIndex({"name": text, "auth": {}})) for text in names)
+    assert enough or NOTHING not in rules(expression)
 
 
 @given(EXPRESSIONS, CONTEXTS)

@@ -136,3 +136,36 @@ def test_a_hidden_role_is_no_reason_for_a_finding_about_a_rule(service: Context)
     boss = add_role(service, "boss", allow("security:update", "user:id:*"))
     rule = add_rule(service, "one", {"FIND": {"email": "a@b"}}, boss)
     assert told(lint.lint_rules(reader(service, f"rule:id:{rule}"))) == []
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["no link", "a link to what is hidden"])
+def test_no_finding_comes_or_goes_by_a_link_to_what_is_hidden(service: Context, *, linked: bool) -> None:
+    shown = add_policy(service, "shown", deny("agent:read", "agent:group:web"))
+    role = add_role(service, "plain")
+    rule = add_rule(service, "one", {"FIND": {"email": "a@b"}})
+    user = add_user(service, "eve", add_role(service, "calm", deny("agent:read", "agent:id:*")))
+    service.store.roles.link_rule(role, add_rule(service, "other", {"MATCH": {"a": 1}}))
+    ctx = reader(service, f"policy:id:{shown}", f"role:id:{role}", f"rule:id:{rule}", f"user:id:{user}")
+    if linked:
+        hidden = add_role(service, "canary_role")
+        service.store.roles.link_policy(hidden, shown)
+        service.store.roles.link_policy(
+            role, add_policy(service, "canary", allow("security:update", "user:id:*"))
+        )
+        service.store.roles.link_rule(hidden, rule)
+        add_user(service, "canary_user", role)
+    assert told(lint.lint_policies(ctx)) == []
+    assert told(lint.lint_rules(ctx)) == []
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["no link", "a link to what is hidden"])
+def test_an_administrator_role_is_named_to_who_may_read_all_policies(
+    service: Context, *, linked: bool
+) -> None:
+    boss = add_role(service, "boss", allow("security:update", "user:id:*"))
+    rule = add_rule(service, "one", {"FIND": {"email": "a@b"}}, boss)
+    known = [str(number) for number in service.store.roles.get(boss).policies]
+    ctx = reader(service, f"rule:id:{rule}", "role:id:*", *(f"policy:id:{number}" for number in known))
+    if linked:
+        service.store.roles.link_policy(boss, add_policy(service, "canary", deny("agent:read", "agent:id:*")))
+    assert told(lint.lint_rules(ctx)) == []

@@ -138,3 +138,16 @@ def test_a_rule_or_user_that_may_not_be_read_is_not_there(world: Context, actor_
         with pytest.raises(QuestionError) as raised:
             rule_examples.explain_rule(reader, "lost", OPS, user)
         assert raised.value.problem == f"user `{user}` does not exist"
+
+
+@pytest.mark.parametrize("user", [None, "portal"])
+@pytest.mark.parametrize("context", [OPS, DEV], ids=["true", "false"])
+def test_a_role_that_may_not_be_read_is_as_none(
+    world: Context, actor_with: ActorWith, context: Any, user: str | None
+) -> None:
+    users = {**READ_RULES, "resources": ["rule:id:*", "user:id:*"]}
+    reader = actor_with([users])
+    ops, lost = (rule_examples.explain_rule(reader, rule, context, user) for rule in ("ops", "lost"))
+    assert ops.evaluated_for == lost.evaluated_for == "nobody: it leads to no role that you may read"
+    nowhere = "the rule leads to no role that you may read" if user else ""
+    assert (ops.hindrance, ops.yes) == (lost.hindrance, lost.yes) == (nowhere, context is OPS and not user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 from dataclasses import replace
@@ -233,6 +234,33 @@ def test_killed_half_way_the_old_tokens_are_refused(
     assert not lives(service, old)
     assert not lives(service, old, outside=True)
     assert lives(service, token(service), outside=True)
+
+
+def left_keys(settings: Settings) -> list[str]:
+    return [path.name for path in settings.data.iterdir() if path.name.startswith(".key")]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_an_interrupted_rotation_leaves_no_key_behind(
+    service: Context, settings: Settings, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"mgmtctl.tokens.os.{step}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            service.keys.rotate()
+    assert left_keys(settings) == []
+
+
+def test_a_rotation_sweeps_what_killed_ones_left(service: Context, settings: Settings) -> None:
+    old, young = (settings.data / f".key.{letter * 16}" for letter in "ab")
+    for path in (old, young):
+        path.write_bytes(b"x" * 32)
+    os.utime(old, (1, 1))
+    service.keys.rotate()
+    assert left_keys(settings) == [young.name]  # that may be being written
 
 
 def test_a_key_that_cannot_be_written_says_so(service: Context, settings: Settings) -> None:
