@@ -289,7 +289,7 @@ class CliSession:
     def _impact(self) -> Impact | None:
         """What the change would mean that was just tried."""
         opened: Context | None = self.__dict__.get("context")
-        found = opened.impacts[-1] if opened is not None and opened.impacts else None
+        found = opened.impacts[-1]() if opened is not None and opened.impacts else None
         if opened is not None:
             opened.impacts.clear()
         return found

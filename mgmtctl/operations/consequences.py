@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from mgmtctl.operations.context import Context
     from mgmtctl.store.store import Store
 
+# Different scopes that are counted; each may take a tenth of a second in a large fleet. Of more, no number is told.
+_MOST_COUNTED = 50
 KINDS = {"role": "role:id", "user": "user:id", "rule": "rule:id"}
 _MOST_NAMED = 100  # agents by id in one effect; of more only their number is told
 Names = dict[str, dict[int, str]]
@@ -285,6 +287,8 @@ class _View:
     def _count(self, shift: Shift) -> int | None:
         key = (shift.kind, shift.wide, shift.narrow)
         if key not in self._counts:
+            if len(self._counts) == _MOST_COUNTED:
+                return None
             self._counts[key] = self._counted(*key)
         return self._counts[key]
 

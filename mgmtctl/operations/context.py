@@ -62,7 +62,7 @@ class Context:
     dry_run: bool = False
     reason: str | None = None
     warnings: list[str] = field(default_factory=list)
-    impacts: list[Impact] = field(default_factory=list)
+    impacts: list[Callable[[], Impact]] = field(default_factory=list)
 
     def atomic(self) -> AbstractContextManager[None]:
         """One store transaction, undone at its end in a dry run."""

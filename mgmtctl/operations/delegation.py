@@ -42,7 +42,8 @@ def judged(ctx: Context, accept_risk: Collection[str] = (), *, preview: bool = F
     """Refuse what the enclosed change gives away or locks out: DeniedError, ConflictError (D 1).
 
     Must be inside the transaction of the change, which the refusal undoes. In a dry run, or when a `preview` is asked
-    for, what the change would mean for everybody is put into `ctx.impacts`.
+    for, what the change would mean for everybody can be asked of `ctx.impacts`, when the transaction is over:
+    comparing and counting take their time, and must not keep others from writing.
     """
     actor = current_actor(ctx)
     before = Access.read(ctx.store)
@@ -60,7 +61,8 @@ def judged(ctx: Context, accept_risk: Collection[str] = (), *, preview: bool = F
             code=4008,
         )
     if seen is not None:
-        ctx.impacts.append(consequences.impact(ctx, seen, consequences.look(ctx, after)))
+        now = consequences.look(ctx, after)
+        ctx.impacts.append(lambda: consequences.impact(ctx, seen, now))
 
 
 @contextmanager
@@ -71,7 +73,8 @@ def previewed(ctx: Context) -> Iterator[None]:
     """
     seen = consequences.look(ctx, Access.read(ctx.store))
     yield
-    ctx.impacts.append(consequences.impact(ctx, seen, consequences.look(ctx, Access.read(ctx.store))))
+    now = consequences.look(ctx, Access.read(ctx.store))
+    ctx.impacts.append(lambda: consequences.impact(ctx, seen, now))
 
 
 def require_rights_of(store: Store, actor: Actor, user_id: int) -> None:

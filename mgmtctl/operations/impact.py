@@ -37,7 +37,7 @@ def policy_impact(ctx: Context, policy_id: str, document: object, role: str | No
             _end_sessions(ctx, store.policies.roles_of(number))
         if role_id is not None and store.roles.link_policy(role_id, number):
             _end_sessions(ctx, (role_id,))
-    return ctx.impacts.pop()
+    return ctx.impacts.pop()()
 
 
 @operation(
@@ -49,7 +49,7 @@ def new_policy_impact(ctx: Context, role_id: str, name: str, document: object) -
     with store.database.atomic(keep=False), delegation.previewed(ctx):
         store.roles.link_policy(int(role_id), store.policies.add(_free(ctx, name), blocks))
         _end_sessions(ctx, (int(role_id),))
-    return ctx.impacts.pop()
+    return ctx.impacts.pop()()
 
 
 def _end_sessions(ctx: Context, role_ids: tuple[int, ...]) -> None:

@@ -90,7 +90,7 @@ def regroup(
 def preview(ctx: Context, moves: Moves) -> None:
     """In a dry run, put into `ctx.impacts` who gains and who loses what on agents that change their groups."""
     if ctx.dry_run:
-        ctx.impacts.append(consequences.moves_impact(ctx, moves))
+        ctx.impacts.append(lambda: consequences.moves_impact(ctx, moves))
 
 
 class Conflicts:

@@ -108,7 +108,7 @@ def preview_config(ctx: Context, values: Mapping[str, Any], accept_risk: Sequenc
     checked = _checked(values)
     with ctx.store.database.atomic(keep=False), delegation.judged(ctx, accept_risk, preview=True):
         _change(ctx, checked)
-    return ctx.impacts.pop()
+    return ctx.impacts.pop()()
 
 
 @operation(http="PUT /security/key", open_to="owner")

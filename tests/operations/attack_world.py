@@ -358,7 +358,8 @@ def _nothing_beside() -> dict[str, Any]:
 
 def beside(ctx: Context) -> Any:
     """What a context brings back beside the result: warnings, and whatever else is added to it."""
-    return {field.name: dump(getattr(ctx, field.name)) for field in _BESIDE}
+    told = {field.name: getattr(ctx, field.name) for field in _BESIDE}
+    return dump({**told, "impacts": [impact() for impact in ctx.impacts]})
 
 
 def dump_error(error: MgmtctlError) -> Any:

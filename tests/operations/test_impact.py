@@ -78,7 +78,7 @@ def impact_of(ctx: Context, change: Callable[[Context], object]) -> Impact:
     before = everything(ctx)
     change(ctx)
     assert everything(ctx) == before
-    return ctx.impacts.pop()
+    return ctx.impacts.pop()()
 
 
 READS_WEB = ("gains", "agent:read", ["agent:group:web"], 3)
