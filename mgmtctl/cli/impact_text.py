@@ -17,6 +17,7 @@ _LONG_PAGE = 20
 _MOST_CONSEQUENCES = 3
 _CHANGE_NO_ACCESS = ("security:read", "security:read_config", "security:revoke")
 PARTIAL = "as far as you may read users, roles, rules, groups and agents"
+UNCOUNTED = "too much changes to count all of it: some numbers are missing"
 _PLURALS = {"policy": "policies"}
 # What the things of a kind are called.
 _NOUNS = {
@@ -59,8 +60,14 @@ def lines(impact: Impact, width: int = 0) -> list[str]:
 
 
 def partial(impact: Impact) -> str:
-    """That there may be more than the caller may read; empty when there is none."""
-    return "" if impact.complete else f"({PARTIAL})"
+    """That there may be more than is told; empty when there is none."""
+    limits = _limits(impact)
+    return f"({limits})" if limits else ""
+
+
+def _limits(impact: Impact) -> str:
+    told = ("" if impact.complete else PARTIAL, "" if impact.counted else UNCOUNTED)
+    return "; ".join(filter(None, told))
 
 
 def _summary(impact: Impact) -> Iterator[tuple[str, int]]:
@@ -112,7 +119,8 @@ def _details(impact: Impact, consequences: Sequence[Consequence]) -> list[tuple[
 def _end(impact: Impact) -> list[tuple[str, int]]:
     """How many sessions end, and that there may be more than is told."""
     if not impact.consequences:
-        known = "" if impact.complete else f", {PARTIAL}"
+        limits = _limits(impact)
+        known = f", {limits}" if limits else ""
         return [(f"  nobody gains or loses anything{known}; {sessions(impact)}", 4)]
     return [(f"  {line}", 4) for line in (partial(impact), sessions(impact)) if line]
 

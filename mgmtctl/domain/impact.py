@@ -110,13 +110,15 @@ class Consequence:
 class Impact:
     """What a change of access would mean, as far as the caller may know it; `complete`: that is all of it.
 
-    `names` gives ids a readable form; it is no part of the record.
+    `counted`: no number is missing because there were too many different ones to count. `names` gives ids a readable
+    form; it is no part of the record.
     """
 
     consequences: tuple[Consequence, ...]
     sessions: int
     complete: bool
     names: Mapping[str, str]
+    counted: bool = True
 
     def record(self) -> dict[str, Any]:
         """Plain form."""
@@ -124,6 +126,7 @@ class Impact:
             "changes": [consequence.record() for consequence in self.consequences],
             "sessions_ended": self.sessions,
             "complete": self.complete,
+            "counted": self.counted,
         }
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mgmtctl.domain.grants import Permissions
     from mgmtctl.domain.scopes import Scope
     from mgmtctl.operations.context import Context
+    from mgmtctl.store.sessions import Session
     from mgmtctl.store.store import Store
 
 # Different scopes that are counted; each may take a tenth of a second in a large fleet. Of more, no number is told.
@@ -51,16 +52,16 @@ Pair = tuple[str, int, str | None, int | None, Roles | None, Roles | None]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The service at one moment: who holds what, what is called what, and which sessions live (digest to user id)."""
+    """The service at one moment: who holds what, what is called what, and which sessions live, by digest."""
 
     access: Access
     names: Names
-    sessions: dict[str, int]
+    sessions: dict[str, Session]
 
 
 def look(ctx: Context, access: Access) -> Look:
     """What the comparison needs of the present moment, of which `access` was read already."""
-    sessions = {session.digest: session.user_id for session in living(ctx)}
+    sessions = {session.digest: session for session in living(ctx)}
     return Look(access, _names(ctx.store), sessions)
 
 
@@ -78,14 +79,15 @@ def impact(ctx: Context, before: Look, after: Look) -> Impact:
         if view.reads(kind, number) and (by is None or view.reads("user", by))
         for said in (compared.effects(old, new),)
     ]
-    ended = [user for digest, user in before.sessions.items() if digest not in after.sessions]
-    known = sum(view.knows_sessions_of(user) for user in ended)
-    return Impact(grouped(effects), known, view.reads_everything(), view.readable_names())
+    ended = [session for digest, session in before.sessions.items() if digest not in after.sessions]
+    known = sum(view.knows(session) for session in ended)
+    return Impact(grouped(effects), known, view.reads_everything(), view.readable_names(), view.counted)
 
 
 def moves_impact(ctx: Context, moves: Moves) -> Impact:
     """What it means for everybody that agents change their groups, of the agents that the caller may read."""
-    access, view = Access.read(ctx.store), _View(ctx, _names(ctx.store), frozenset())
+    with ctx.store.snapshot():
+        access, view = Access.read(ctx.store), _View(ctx, _names(ctx.store), frozenset())
     readable = current_actor(ctx).permissions.scope("agent:read", "agent:id")
     known = {
         (before, after): frozenset(one for one in ids if readable.covers(one, before))
@@ -230,6 +232,7 @@ class _View:
     ctx: Context
     names: Names
     written: frozenset[str]
+    counted: bool = True  # no number was left out because there were too many to count
     _counts: dict[tuple[str, Scope, Scope], int | None] = field(default_factory=dict)
     _values: dict[str, Sequence[str]] = field(default_factory=dict)
 
@@ -243,9 +246,10 @@ class _View:
         permissions = current_actor(self.ctx).permissions
         return all(permissions.scope(action, kind).is_everything for kind, action in READ_ACTIONS.items())
 
-    def knows_sessions_of(self, user_id: int) -> bool:
-        """Whether the caller may know how many sessions a user has."""
-        return user_id == current_actor(self.ctx).user_id or self.reads("user", user_id)
+    def knows(self, session: Session) -> bool:
+        """Whether the caller may know of a session: it would be in his list of sessions."""
+        own = current_actor(self.ctx).owns(session.user_id, session.context_id)
+        return own or self.reads("user", session.user_id)
 
     def readable_names(self) -> dict[str, str]:
         """What the caller may read, by its resource."""
@@ -288,6 +292,7 @@ class _View:
         key = (shift.kind, shift.wide, shift.narrow)
         if key not in self._counts:
             if len(self._counts) == _MOST_COUNTED:
+                self.counted = False
                 return None
             self._counts[key] = self._counted(*key)
         return self._counts[key]

@@ -43,6 +43,10 @@ class Actor:
     session: str
     expires: int
 
+    def owns(self, user_id: int, context_id: str | None) -> bool:
+        """Whether a session is the actor's own: one of his user, but to a context's session its context's only."""
+        return user_id == self.user_id and (not self.run_as or context_id == self.context_id)
+
 
 @dataclass(slots=True)
 class Context:

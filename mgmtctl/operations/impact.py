@@ -1,7 +1,8 @@
 """What a policy would mean with another document: who would gain and who would lose what (D 9).
 
 Rules: the change is made in a transaction that is undone; reading is enough for the question, and nobody is refused
-for what only somebody else may give; what could never be (a reserved policy, a wrong document) is refused as ever.
+for what only somebody else may give; what could never be (a reserved policy or role, a wrong document) is refused as
+ever.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def policy_impact(ctx: Context, policy_id: str, document: object, role: str | No
     """Tell what would change if a policy had this document; `role`: and if it were linked to this role as well."""
     store, number = ctx.store, int(policy_id)
     role_id = None if role is None else int(access.demand(ctx, "security:read", "role:id", role))
+    if role_id is not None:
+        _require_own(ctx, role_id)
     with store.database.atomic(keep=False), delegation.previewed(ctx):
         before = store.policies.get(number)
         if is_reserved(number) and role_id is None:
@@ -46,10 +49,16 @@ def policy_impact(ctx: Context, policy_id: str, document: object, role: str | No
 def new_policy_impact(ctx: Context, role_id: str, name: str, document: object) -> Impact:
     """Tell what would change if a new policy with this document were linked to a role."""
     store, blocks = ctx.store, parse_policy(document, check_name("policy", name))
+    _require_own(ctx, int(role_id))
     with store.database.atomic(keep=False), delegation.previewed(ctx):
         store.roles.link_policy(int(role_id), store.policies.add(_free(ctx, name), blocks))
         _end_sessions(ctx, (int(role_id),))
     return ctx.impacts.pop()()
+
+
+def _require_own(ctx: Context, role_id: int) -> None:
+    if is_reserved(role_id):
+        raise links.reserved("role", ctx.store.roles.get(role_id).name)
 
 
 def _end_sessions(ctx: Context, role_ids: tuple[int, ...]) -> None:

@@ -18,7 +18,7 @@ from mgmtctl.domain.resources import RESOURCELESS
 from mgmtctl.domain.sessions import the_one
 from mgmtctl.domain.times import rfc3339
 from mgmtctl.operations import access, links
-from mgmtctl.operations.context import Actor, Context
+from mgmtctl.operations.context import Context
 from mgmtctl.operations.links import LinkedItems
 from mgmtctl.operations.registry import needs, operation
 from mgmtctl.operations.results import Items, grouped
@@ -129,12 +129,8 @@ def _visible(ctx: Context) -> list[LiveSession]:
     return [
         LiveSession(told(session), names[session.user_id], session.digest == actor.session, own)
         for session in living(ctx)
-        if (own := _is_own(actor, session)) or readable.covers(str(session.user_id))
+        if (own := actor.owns(session.user_id, session.context_id)) or readable.covers(str(session.user_id))
     ]
-
-
-def _is_own(actor: Actor, session: Session) -> bool:
-    return session.user_id == actor.user_id and (not actor.run_as or session.context_id == actor.context_id)
 
 
 def _own_users(ctx: Context) -> set[int]:

@@ -136,6 +136,8 @@ def test_a_new_policy_is_linked_to_nothing_unless_a_role_is_named(team: Cli, tmp
         pytest.param(["nothing"], WIDER, 5, "policy `nothing` does not exist", id="no such policy"),
         pytest.param(["--role", "nobody"], WIDER, 5, "role `nobody` does not exist", id="no such role"),
         pytest.param(["agents_read"], WIDER, 9, "is reserved", id="a reserved one"),
+        pytest.param(["team", "--role", "administrator"], WIDER, 9, "role `administrator` is reserved", id="its role"),
+        pytest.param(["--role", "administrator"], WIDER, 9, "role `administrator` is reserved", id="a new one's"),
         pytest.param(["team"], WIDER.replace("agent:read", "agent:raed"), 7, "agent:raed", id="a wrong document"),
         pytest.param([], WIDER.replace("agent:read", "agent:raed"), 7, "agent:raed", id="a wrong one of a new policy"),
     ],
@@ -212,6 +214,18 @@ def test_a_loss_of_what_nobody_held_says_so() -> None:
     lost = effect("agent:id:002", change=LOSES, count=0)
     impact = Impact(grouped([(ANN, (lost,))]), 0, True, {})
     assert impact_text.lines(impact)[1] == "    loses  a:b  on agent 002 (held on none now)"
+
+
+def test_that_numbers_are_missing_is_said() -> None:
+    gained = Effect("gains", ("agent:read",), "agent:id", (Resource("agent:id", "*"),), count=None)
+    some = grouped([(ANN, (gained,))])
+    missing = "too much changes to count all of it: some numbers are missing"
+    limited = "as far as you may read users, roles, rules, groups and agents"
+    assert f"  ({missing})" in impact_text.lines(Impact(some, 0, True, {}, counted=False))
+    assert f"  ({limited}; {missing})" in impact_text.lines(Impact(some, 0, False, {}, counted=False))
+    nobody = "  nobody gains or loses anything"
+    (line,) = impact_text.lines(Impact((), 0, False, {}, counted=False))
+    assert line == f"{nobody}, {limited}; {missing}; no session ends"
 
 
 def test_a_long_impact_begins_with_what_matters_most() -> None:

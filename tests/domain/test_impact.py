@@ -180,6 +180,7 @@ def test_the_record_of_an_impact() -> None:
         ],
         "sessions_ended": 3,
         "complete": True,
+        "counted": True,
     }
 
 
