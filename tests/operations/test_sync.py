@@ -271,7 +271,7 @@ class Editor(Unwatched):
         self.ctx = ctx
 
     def step(self) -> None:
-        self.ctx.folders.write_file("web", "late.txt", os.urandom(4))
+        self.ctx.folders.write_file("web", "late.txt", os.urandom(4).hex().encode())
 
 
 def test_an_edit_during_the_run_is_never_committed_as_synced(fleet: Context) -> None:
