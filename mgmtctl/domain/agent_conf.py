@@ -8,60 +8,22 @@ ends at `-->` or `!>`, no declaration, no DOCTYPE, no CDATA. What a name or valu
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 
+from mgmtctl.domain.conf_elements import Attribute, Document, Element
 from mgmtctl.domain.findings import ERROR, WARNING, Finding
 from mgmtctl.domain.groups import quoted
+
+__all__ = ["Attribute", "Document", "Element", "place", "read"]
 
 MAX_LENGTH = 20479  # bytes of a name, a value or an attribute value
 MAX_DEPTH = 1024  # elements open at a time
 MAX_SIZE = 10 * 1024 * 1024  # bytes of a document
-MAX_ELEMENTS = 200_000
+MAX_ELEMENTS = 200_000  # with attributes
 MAX_FINDINGS = 100  # then reading ends: the document is something else
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Attribute:
-    """`name="value"` as written, nothing decoded; place of the name, from 1."""
-
-    name: str
-    value: str
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Element:
-    """One element; `text` is its own text as written, comments left out; it spans `start` to `end` of the source."""
-
-    name: str
-    attributes: tuple[Attribute, ...]
-    children: tuple[Element, ...]
-    text: str
-    line: int
-    column: int
-    start: int
-    end: int
-
-    def attribute(self, name: str) -> str | None:
-        """The value of exactly that attribute, or None."""
-        return next((found.value for found in self.attributes if found.name == name), None)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
-    """What was read; `source` has one character for each byte that is not UTF-8, `encode` gives the bytes back."""
-
-    source: str
-    elements: tuple[Element, ...]
-    findings: tuple[Finding, ...]
-
-    def encode(self, element: Element | None = None) -> bytes:
-        """The original bytes, of one element or of all."""
-        text = self.source if element is None else self.source[element.start : element.end]
-        return text.encode(errors="surrogateescape")
 
 
 def read(data: bytes) -> Document:
@@ -72,7 +34,10 @@ def read(data: bytes) -> Document:
         return Document(source, (), (Finding("too-large", ERROR, problem, "", 1, 1),))
     reader = _Reader(source)
     reader.run()
-    return Document(reader.source, tuple(reader.roots), tuple(sorted(reader.findings, key=place)))
+    # Without any element there is nothing that text is outside of.
+    outside = reader.outside[: MAX_FINDINGS + 1 - len(reader.findings)] if reader.roots else ()
+    findings = sorted([*reader.findings, *outside], key=place)
+    return Document(reader.source, tuple(reader.roots), tuple(findings))
 
 
 @dataclass(slots=True, eq=False)
@@ -82,8 +47,10 @@ class _Open:
     name: str
     attributes: tuple[Attribute, ...]
     start: int
+    inside: int  # where its tag ends
     children: list[Element] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    text_start: int = -1  # where the first of `text` stands
     escaped_close: int = -1  # where `\</name>` stands, which closes nothing
 
 
@@ -101,12 +68,18 @@ class _Reader:
         self.findings: list[Finding] = []
         self.open: list[_Open] = []
         self.open_names: Counter[str] = Counter()
-        self.elements = 0
+        self.items = 0
         self.ended = False
-        self.lines = [self.at, *(found.end() for found in re.finditer("\n", source))]
+        self.stray, self.stray_faults = -1, 0  # where text outside began, and the number of faults before
+        self.outside: list[Finding] = []
+        self.absent: set[str] = set()  # ends that do not come any more
+        self.lines = array("I", (self.at,))  # where each begins; compact, as a document may hold nothing else
+        self.lines.extend(found.end() for found in re.finditer("\n", source))
         self.name = re.compile(r"""[^\s<>/="'!?]+""", re.ASCII)
         self.blanks = re.compile(r"\s*", re.ASCII)
+        self.text = re.compile(r"\S")
         self.comment_end = re.compile("-->|!>")
+        self.tag_end = re.compile("/?>|<")
 
     def run(self) -> None:
         nul = self.source.find("\0")
@@ -115,6 +88,7 @@ class _Reader:
         try:
             while self.at < len(self.source):
                 self._step()
+            self._end_stray()
             while self.open:
                 self._unclosed("at the end of the file")
         except _EndReadingError:
@@ -163,8 +137,25 @@ class _Reader:
                 self.open[-1].escaped_close = mark - 1 if self.source.startswith(">", after) else -1
 
     def _text(self, start: int, end: int) -> None:
-        if start < end and self.open:
-            self.open[-1].text.append(self.source[start:end])
+        if start < end and not self.open:
+            self._note_stray(start, end)
+        elif start < end:
+            element = self.open[-1]
+            if not element.text:
+                element.text_start = start
+            element.text.append(self.source[start:end])
+
+    def _note_stray(self, start: int, end: int) -> None:
+        found = self.text.search(self.source, start, end) if self.stray < 0 else None
+        if found is not None:
+            self.stray, self.stray_faults = found.start(), len(self.findings)
+
+    def _end_stray(self) -> None:
+        """One finding for what stands outside up to here, unless a fault inside of it tells of it."""
+        if self.stray >= 0 and self.stray_faults == len(self.findings):
+            line, column = self._place(self.stray)
+            self.outside.append(Finding("stray-text", WARNING, _OUTSIDE, "", line, column, _COMMENT_IT))
+        self.stray = -1
 
     def _comment(self) -> None:
         start = self.at
@@ -187,7 +178,9 @@ class _Reader:
 
     def _foreign(self, rule: str, problem: str, end: str) -> None:
         self._fault(rule, self.at, problem)
-        found = self.source.find(end, self.at)
+        found = -1 if end in self.absent else self.source.find(end, self.at)
+        if found < 0:
+            self.absent.add(end)
         self.at = found + len(end) if found >= 0 else self.at + 2
 
     def _closing_tag(self) -> None:
@@ -237,49 +230,59 @@ class _Reader:
                 f"`{name}` opens again on line {self._line(element.start)}, and neither is closed {where}"
             )
             self._fault("unclosed-element", element.start, problem, f"did you mean `</{name}>` here?")
-            self._close(self.at)
+            return self._close_twice()
         else:
             suggestion = f"write `</{name}>`, or `\\<` for a literal `<`"
             self._fault("unclosed-element", element.start, f"`{name}` is not closed {where}", suggestion)
-        self._close(self.at)
+        return self._close(self.at)
+
+    def _close_twice(self) -> None:
+        """Take the second of two opening tags for a closing one: what follows it lies beside the two, not inside."""
+        second = self.open.pop()
+        self.open_names[second.name.casefold()] -= 1
+        self._close(second.inside)
+        siblings = self.open[-1].children if self.open else self.roots
+        siblings.extend(second.children)
 
     def _close(self, end: int) -> None:
         done = self.open.pop()
         self.open_names[done.name.casefold()] -= 1
-        line, column = self._place(done.start)
         siblings = self.open[-1].children if self.open else self.roots
         text = "".join(done.text)
         if any(map(_too_long, done.text if done.children else [text])):
-            self._fault(
-                "too-long", done.start, f"the value of {quoted(done.name)} has more than {MAX_LENGTH} bytes"
-            )
+            problem = f"the value of {quoted(done.name)} has more than {MAX_LENGTH} bytes"
+            self._fault("too-long", done.start, problem)
+        place = self._place(done.start)
+        value = self._place(done.text_start) if done.text else place
         children = tuple(done.children)
-        siblings.append(Element(done.name, done.attributes, children, text, line, column, done.start, end))
+        siblings.append(Element(done.name, done.attributes, children, text, *place, done.start, end, *value))
 
     def _opening_tag(self) -> None:
         start = self.at
         found = self.name.match(self.source, start + 1)
         if found is None or not _begins_name(found[0]):
             return self._bare(start)
+        self._end_stray()
         name, self.at = found[0], found.end()
         if _too_long(name):
             return self._end("too-long", start, f"the name {quoted(name)} has more than {MAX_LENGTH} bytes")
         attributes = self._attributes(name)
         if len(self.open) == MAX_DEPTH:
             return self._end("too-deep", start, f"more than {MAX_DEPTH} elements are open here")
-        self.elements += 1
-        if self.elements > MAX_ELEMENTS:
-            return self._end(
-                "too-many-elements", start, f"more than {MAX_ELEMENTS} elements stand before this one"
-            )
-        self.open.append(_Open(name, attributes, start))
+        self._count(start)
+        empty = self.source.startswith("/>", self.at)
+        self.at += 2 if empty else self.source.startswith(">", self.at)
+        self.open.append(_Open(name, attributes, start, self.at))
         self.open_names[name.casefold()] += 1
-        if self.source.startswith("/>", self.at):
-            self.at += 2
+        if empty:
             self._close(self.at)
-        elif self.source.startswith(">", self.at):
-            self.at += 1
         return None
+
+    def _count(self, offset: int) -> None:
+        self.items += 1
+        if self.items > MAX_ELEMENTS:
+            problem = f"more than {MAX_ELEMENTS} elements and attributes stand before this one"
+            self._end("too-many-elements", offset, problem)
 
     def _attributes(self, element: str) -> tuple[Attribute, ...]:
         """Those up to the end of the tag, where `at` then is; after a fault the rest of the tag is passed over."""
@@ -289,6 +292,7 @@ class _Reader:
             if self.source.startswith((">", "/>"), self.at):
                 break
             start = self.at
+            self._count(start)
             attribute = self._attribute(element)
             if attribute is None:
                 break
@@ -336,7 +340,7 @@ class _Reader:
     def _bad_tag(self, place: int, problem: str, suggestion: str | None = None) -> None:
         """Report, and pass over the rest of the tag, at most to the next `<`."""
         self._fault("bad-attribute", place, problem, suggestion)
-        found = re.compile("/?>|<").search(self.source, place)
+        found = self.tag_end.search(self.source, place)
         self.at = found.start() if found else len(self.source)
 
     def _bare(self, start: int) -> None:
@@ -390,4 +394,6 @@ def _cut(name: str) -> str:
     return quoted(name)[1:-1]
 
 
+_OUTSIDE = "the text outside of all blocks is not read"
+_COMMENT_IT = "write it as a comment, or leave it out"
 _TYPOGRAPHIC = frozenset("“”„‟‘’‚‛«»″′")

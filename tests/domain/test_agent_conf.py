@@ -36,7 +36,7 @@ def _rules(data: bytes) -> list[tuple[str, int, int]]:
 ACCEPTED = [
     pytest.param(b"", [], id="nothing"),
     pytest.param(b"plain text & more >", [], id="text at the top, which is passed over"),
-    pytest.param(b"<a>1</a> between <b>2</b>", [("a", "1", []), ("b", "2", [])], id="several roots"),
+    pytest.param(b"<a>1</a> <!-- between --> <b>2</b>", [("a", "1", []), ("b", "2", [])], id="several roots"),
     pytest.param(b"<a>x<b>y</b>z</a>", [("a", "xz", [("b", "y", [])])], id="mixed content"),
     pytest.param(b"\xef\xbb\xbf<a/>", [("a", "", [])], id="a byte order mark"),
     pytest.param(b"<a>\r\n</a>\r\n", [("a", "\r\n", [])], id="CRLF is kept"),
@@ -110,6 +110,28 @@ REFUSED = [
 def test_each_fault_is_found_at_its_place(data: bytes, findings: list[tuple[str, int, int]]) -> None:
     assert _rules(data) == findings
     assert read(data).encode() == data
+
+
+@pytest.mark.parametrize(
+    ("data", "places"),
+    [
+        pytest.param(b"oops\n<a/>", [(1, 1)], id="before"),
+        pytest.param(b"<a/> \n oops\n<b/>", [(2, 2)], id="between"),
+        pytest.param(b"<a/>\noops", [(2, 1)], id="after"),
+        pytest.param(b"<a/>x<b/>y<a/>", [(1, 5), (1, 10)], id="once for each stretch"),
+        pytest.param(b"<a/>x\n<!-- y -->\nz\n<a/>", [(1, 5)], id="comments do not end a stretch"),
+        pytest.param(b"\xef\xbb\xbf<a/>\r\n\t\r\n", [], id="blanks and a byte order mark are none"),
+        pytest.param(b"oops", [], id="a document without an element has another fault"),
+    ],
+)
+def test_text_outside_of_blocks_is_a_warning(data: bytes, places: list[tuple[int, int]]) -> None:
+    found = read(data).findings
+    assert [(f.line, f.column) for f in found] == places
+    assert {(f.rule, f.severity) for f in found} <= {("stray-text", WARNING)}
+
+
+def test_text_around_another_fault_is_not_told_again() -> None:
+    assert _rules(b"<a/>\nif x < 1 do\n<b/>") == [("bare-less-than", 2, 6)]
 
 
 def test_a_comment_that_ends_early_is_a_warning() -> None:

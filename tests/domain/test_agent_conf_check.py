@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from typing import Any
-
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mgmtctl.domain.agent_conf_check import check_agent_conf
-from mgmtctl.domain.data.sections import ALLOWED, MODULES, ROOT, SECTIONS, SELECTORS
-from mgmtctl.domain.findings import ERROR
-
-
-def _vocabulary() -> dict[str, Any]:
-    text = resources.files("mgmtctl.domain.data").joinpath("agent_options.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
-    return loaded
-
-
-def _places(sections: dict[str, Any]) -> dict[str, str]:
-    return {name: section.get("agent_conf", ALLOWED) for name, section in sections.items()}
-
-
-def test_the_sections_are_those_of_the_vocabulary() -> None:
-    vocabulary = _vocabulary()
-    assert _places(vocabulary["sections"]) == SECTIONS
-    assert _places(vocabulary["sections"]["wodle"]["modules"]) == MODULES
-    assert vocabulary["document"]["root"] == ROOT
-    assert list(SELECTORS) == list(vocabulary["document"]["attributes"])
-
+from mgmtctl.domain import options
+from mgmtctl.domain.agent_conf_check import MAX_TOLD, check_agent_conf
+from mgmtctl.domain.findings import ERROR, NOTE
 
 ACCEPTED = [
     pytest.param(b"<agent_config/>", id="a block without sections"),
     pytest.param(b"<agent_config>\n\n  <!-- nothing yet -->\n\n</agent_config>\n", id="a comment alone"),
-    pytest.param(b'<agent_config name="a" os="b" profile="c" overwrite="yes"/>', id="every selector"),
+    pytest.param(b'<agent_config name="a" os="b" profile="c"/>', id="every selector"),
     pytest.param(b"<agent_config/>\n<agent_config/>", id="two blocks"),
     pytest.param(
         b"<agent_config></agent_config><!-- Source file: web/agent.conf -->\n<agent_config/>", id="merged"
     ),
     pytest.param(b'<agent_config><wodle name="osquery"/></agent_config>', id="a module"),
-    pytest.param(b"<agent_config><global/></agent_config>", id="a section that only the manager heeds"),
-    pytest.param(b"<agent_config><logging/></agent_config>", id="a section of the local configuration"),
     pytest.param(b'<var name="x">1</var><agent_config><var name="y">2</var></agent_config>', id="variables"),
-    pytest.param(b"<agent_config><localfile><anything/></localfile></agent_config>", id="what sections hold"),
 ]
 
 
@@ -187,11 +161,13 @@ def test_a_module_is_named_by_its_first_attribute(tag: bytes) -> None:
 
 def test_faults_of_structure_carry_the_path_and_stand_in_the_order_of_lines() -> None:
     found = check_agent_conf(
-        b"<agent_config>\n<localfile>\n<nonsense/>\n</agent_config>\n<x/>", "web/agent.conf"
+        b"<agent_config>\n<syscheck>\n<nonsense/>\n</agent_config>\n<x/>", "web/agent.conf"
     )
     assert [f.text() for f in found] == [
-        "web/agent.conf:2:1: error: `localfile` is not closed before `</agent_config>` on line 4;"
-        " write `</localfile>`, or `\\<` for a literal `<` [unclosed-element]",
+        "web/agent.conf:2:1: error: `syscheck` is not closed before `</agent_config>` on line 4;"
+        " write `</syscheck>`, or `\\<` for a literal `<` [unclosed-element]",
+        "web/agent.conf:3:1: error: `syscheck` has no option `nonsense`;"
+        " it has no effect, and the stock check passes it [unknown-option]",
         "web/agent.conf:5:1: error: only `agent_config` may stand at the top, got `x`;"
         " put sections inside an `agent_config` [unknown-element]",
     ]
@@ -230,10 +206,27 @@ def test_any_document_gets_a_verdict(text: str) -> None:
         assert finding.column >= 1
 
 
-@given(st.sampled_from(sorted(SECTIONS)), st.data())
+@given(st.sampled_from(sorted(options.sections())), st.data())
 def test_letter_case_hides_no_section(name: str, data: st.DataObject) -> None:
     spelled = "".join(data.draw(st.sampled_from([letter, letter.upper()])) for letter in name)
     attributes = " name='osquery'" if spelled == "wodle" else ""
     found = check_agent_conf(f"<agent_config><{spelled}{attributes}/></agent_config>".encode())
-    expected = [] if spelled == name else [("unknown-section", f"did you mean `{name}`?")]
-    assert [(finding.rule, finding.suggestion) for finding in found] == expected
+    unknown = [(finding.rule, finding.suggestion) for finding in found if finding.rule == "unknown-section"]
+    assert unknown == ([] if spelled == name else [("unknown-section", f"did you mean `{name}`?")])
+
+
+def test_so_many_findings_are_told_and_the_gravest_are_never_dropped() -> None:
+    command = b"<localfile><log_format>command</log_format><command>%d</command></localfile>\n"
+    many = b"".join(command % number for number in range(MAX_TOLD + 5))
+    found = check_agent_conf(b"<agent_config>\n" + many + b"<nonsense/></agent_config>")
+    assert [finding.rule for finding in found].count("remote-command") == MAX_TOLD - 1
+    assert [finding.rule for finding in found if finding.severity == ERROR] == ["unknown-section"]
+    last = found[-1]
+    assert (last.rule, last.severity, last.message) == ("more-findings", NOTE, "6 more findings are not told")
+
+
+def test_suggestions_are_made_for_so_many_names_and_not_for_a_document_of_nothing_else() -> None:
+    many = "".join(f"<frequency{number}/>" for number in range(900)).encode()
+    found = check_agent_conf(b"<agent_config><syscheck>" + many + b"</syscheck></agent_config>")
+    assert [finding.rule for finding in found] == ["unknown-option"] * 900
+    assert sum(finding.suggestion is not None for finding in found) == 300
