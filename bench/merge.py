@@ -2,9 +2,10 @@
 
     python bench/merge.py [--files 1000] [--size 100000] [--rounds 11]
 
-Each round runs every row in turn on the same folder; figures are medians over the rounds, after one warm-up. The last
-rows read one merged file of that size, and check agent.conf documents: 1 MB of ordinary sections, and the largest real
-file where the corpus is.
+`as a sync` is what a run does with that group: load it, merge it, hash each file and the whole (SHA-256 and MD5), write
+merged.mg. Each round runs every row in turn on the same folder; figures are medians over the rounds, after one warm-up.
+The last rows read one merged file of that size, and check agent.conf documents: 1 MB of ordinary sections, and the
+largest real file where the corpus is.
 """
 
 from __future__ import annotations
@@ -20,8 +21,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from mgmtctl import bootstrap
 from mgmtctl.domain.agent_conf_check import check_agent_conf
 from mgmtctl.domain.merging import combine, merged_chunks, read_merged
+from mgmtctl.operations import setup
+from mgmtctl.operations.context import Context
+from mgmtctl.operations.sync_targets import Targets
+from mgmtctl.settings import Settings
 
 SECTION = b"""\
   <localfile>
@@ -64,6 +70,24 @@ def merge(folder: Path, target: Path) -> None:
     write(target, merged_chunks(made.tag, made.parts, b""))
 
 
+def service(home: Path) -> Context:
+    """A new service with the group web."""
+    settings = Settings({"MGMTCTL_HOME": str(home)})
+    with bootstrap.create_service(settings) as made:
+        setup.initialise(made, "Correct-Horse-7")
+    ctx = bootstrap.open_context(settings)
+    ctx.folders.create_group("web")
+    return ctx
+
+
+def as_a_sync(ctx: Context) -> None:
+    """Build the merged file and put it into the group's folder, where it is missing."""
+    (ctx.folders.shared / "web" / "merged.mg").unlink(missing_ok=True)
+    targets = Targets(ctx.store, ctx.folders, ctx.now, keep=False)
+    targets.files("web")
+    targets.refresh_group("web")
+
+
 def document(size: int) -> bytes:
     return b"<agent_config>\n" + SECTION * (size // len(SECTION)) + b"</agent_config>\n"
 
@@ -92,14 +116,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=11)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder, target = Path(name, "web"), Path(name, "out")
-        folder.mkdir()
+        ctx, target = service(Path(name, "service")), Path(name, "out")
+        folder = ctx.folders.shared / "web"
         fill(folder, options.files, options.size)
         merge(folder, target)
         merged, megabyte, real = target.read_bytes(), document(1_000_000), largest_real()
         rows: dict[str, Callable[[], object]] = {
             "bare: read, write, hash": lambda: bare(folder, target),
             "merge: read, combine, write, hash": lambda: merge(folder, target),
+            "as a sync: load, merge, hash, write": lambda: as_a_sync(ctx),
             "read_merged": lambda: read_merged(merged),
             "check 1 MB agent.conf": lambda: check_agent_conf(megabyte),
         }

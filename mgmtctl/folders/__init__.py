@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from mgmtctl.folders.groups import FileInfo, GroupContent, GroupFolders
 
 if TYPE_CHECKING:
     from mgmtctl.folders.agents import AgentFolders
+    from mgmtctl.folders.revisions import Blobs
 
 __all__ = ["FileInfo", "Folders", "GroupContent", "GroupFolders"]
 
@@ -31,6 +33,13 @@ class Folders(GroupFolders):
         from mgmtctl.folders.agents import AgentFolders
 
         return AgentFolders(self.agents, (self.data, self.shared), roots)
+
+    @cached_property
+    def revisions(self) -> Blobs:
+        """What the files of revisions held."""
+        from mgmtctl.folders.revisions import Blobs
+
+        return Blobs(self.data)
 
     def lock(
         self, name: str, holder: str, *, if_locked: str = "fail", timeout: float = 0.0

@@ -12,8 +12,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -22,12 +26,25 @@ from mgmtctl.domain import sync
 from mgmtctl.domain.errors import InvalidError, UnavailableError
 from mgmtctl.domain.files import MERGED
 from mgmtctl.folders import paths
+from mgmtctl.folders.beside import Beside, Lost
 from mgmtctl.folders.looks import Look, Looker
-from mgmtctl.folders.pushing import Examined, Manifest, apply, digests_of, examine
+from mgmtctl.folders.pushing import (
+    FOLDER_THERE,
+    NO_FOLDER_THERE,
+    Examined,
+    Manifest,
+    apply,
+    digests_of,
+    examine,
+)
 
 SHARED = "shared"
 _BELOW = f"%03d/{SHARED}/".encode()
+# Agents that are looked at in one go: so many rows are in memory for each process, and a fork is worth its while.
+SHARE = 10_000
 LARGEST_REPORT = 1 << 20  # bytes of what an agent leaves for us
+
+_Row = tuple[str, int, bytes | None]
 
 
 class Place(NamedTuple):
@@ -55,8 +72,11 @@ class AgentFolders:
         self._roots = tuple(root.rstrip("/") for root in roots)
         self._kept_out = tuple(kept_out)
         self._barred: tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]] | None = None
-        agents.mkdir(mode=0o700, exist_ok=True)
-        self._agents = os.open(agents, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            agents.mkdir(mode=0o700, exist_ok=True)
+            self._agents = os.open(agents, paths.FOLDER_FLAGS)
+        except OSError as error:
+            raise _no_agents(agents, error) from None
 
     def __enter__(self) -> AgentFolders:
         return self
@@ -77,20 +97,56 @@ class AgentFolders:
             return None
 
     def touched(
-        self, seen: Iterable[tuple[str, int, bytes | None]], lookers: Mapping[str, Looker | None]
+        self,
+        seen: Iterable[_Row],
+        lookers: Mapping[str, Looker | None],
+        processes: int = 1,
     ) -> tuple[int, list[int]]:
         """How many agents (groups, id, look) were `seen`, and which of them have to be examined.
 
         That is where the files below `agents/` do not look so, where there is no look, or no looker for the groups.
+        So many `processes` look, each at its share. UnavailableError when one of them ended early.
         """
-        folder, count = self._agents, 0
+        rows, count = iter(seen), 0
+        found: list[int] = []
+        while share := self._share(rows, lookers):
+            count += len(share)
+            with contextlib.ExitStack() as stack:
+                forks: list[Beside] = []
+                while len(forks) < processes - 1 and (following := self._share(rows, lookers)):
+                    count += len(following)
+                    try:
+                        fork = Beside(partial(self._tell_touched, share, lookers))
+                    except OSError:  # no process, or no memory for one
+                        found += self._touched(share, lookers)
+                    else:
+                        forks.append(stack.enter_context(fork))
+                    share = following
+                found += self._touched(share, lookers)
+                found += _told(forks)
+        return count, found
+
+    @staticmethod
+    def _share(rows: Iterator[_Row], lookers: Mapping[str, Looker | None]) -> list[_Row]:
+        """The next rows; what looks at them is made now, because a fork must not ask the store."""
+        share = list(islice(rows, SHARE))
+        for groups in dict.fromkeys(row[0] for row in share):
+            lookers[groups]
+        return share
+
+    def _tell_touched(
+        self, share: Sequence[_Row], lookers: Mapping[str, Looker | None], tell: Callable[[bytes], None]
+    ) -> None:
+        tell(array("q", self._touched(share, lookers)).tobytes())
+
+    def _touched(self, share: Sequence[_Row], lookers: Mapping[str, Looker | None]) -> list[int]:
+        folder = self._agents
         found = []
-        for groups, identifier, look in seen:
-            count += 1
+        for groups, identifier, look in share:
             looker = lookers[groups]
             if not look or looker is None or looker.differs(look, folder, _BELOW % identifier):
                 found.append(identifier)
-        return count, found
+        return found
 
     def problem(self, place: Place) -> str | None:
         """Why the agent's folder cannot be used, or None; a folder below `agents/` that is missing will be made."""
@@ -118,13 +174,23 @@ class AgentFolders:
         except (OSError, InvalidError):
             return None
 
+    def report_time(self, place: Place, name: str) -> int | None:
+        """When (mtime, ns) such a file was written, as its system says; None when there is none that may be read."""
+        try:
+            with self._entered(place) as folder:
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (OSError, InvalidError):
+            return None
+        return status.st_mtime_ns if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else None
+
     def examine(
         self, place: Place, target: Manifest, last: Manifest, known: Callable[[str], Manifest | None]
     ) -> Examined:
         """What a push of `target` would change; `last` was written there before, `known` gives manifests by digest."""
         try:
             with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
-                return examine(shared, target, last, known)
+                found = examine(shared, target, last, known)
+            return replace(found, obstacle=_met(place, found)) if found.obstacle else found
         except FileNotFoundError as error:
             if place.folder is not None and not self._reachable(place):
                 raise _unusable(place, error) from None
@@ -146,6 +212,8 @@ class AgentFolders:
                 shared = paths.open_step(folder, SHARED, create=True)
                 try:
                     examined = examine(shared, target, last, known)
+                    if examined.obstacle:  # met half-way, it would leave a mixed set
+                        raise UnavailableError(_met(place, examined), "io")
                     if examined.changes or examined.unfinished:
                         apply(shared, examined, files, target[MERGED][0])
                     look = Looker(target[MERGED][0], target).look(shared)
@@ -249,20 +317,47 @@ class AgentFolders:
             return False
 
 
+def _told(forks: Iterable[Beside]) -> Iterator[int]:
+    """The numbers that forks tell. UnavailableError when one of them ended early."""
+    for fork in forks:
+        try:
+            for frame in fork.frames():
+                yield from array("q", frame)
+        except Lost as error:
+            raise UnavailableError(
+                "a process that looked at agent folders ended early", "io", why=str(error)
+            ) from None
+
+
+def _no_agents(agents: Path, error: OSError) -> UnavailableError:
+    """Where it is no setting tells, so a symlink there is nobody's choice and is not followed."""
+    if not agents.is_symlink():
+        return UnavailableError(f"cannot use the folder `{agents}`", "io", why=paths.reason(error))
+    return UnavailableError(
+        f"cannot use the folder `{agents}`", "io", why="it is a symlink", fix="mount the other folder there"
+    )
+
+
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
+def _met(place: Place, examined: Examined) -> str:
+    return f"{_shown(place)}: {examined.obstacle}"
+
+
 def _problem(place: Place, error: OSError) -> str:
     if error.errno in (errno.EISDIR, errno.ENOTEMPTY):
-        return f"{_shown(place)}: a folder stands where a file shall be"
+        return f"{_shown(place)}: {FOLDER_THERE}"
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
-        return f"{_shown(place)}: a file or a symlink stands where a folder shall be"
+        return f"{_shown(place)}: {NO_FOLDER_THERE}"
     return f"{_shown(place)}: {paths.reason(error)}"
 
 
 def _unusable(place: Place, error: OSError) -> UnavailableError:
-    return UnavailableError(_problem(place, error), "io")
+    return UnavailableError(
+        _problem(place, error), "io", fix="make it a folder that can be used, then sync again"
+    )
 
 
 def _shown(place: Place) -> str:

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mgmtctl.domain.errors import ConflictError, InvalidError, NotFoundError, UnavailableError
-from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED, check_file_name
+from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MAX_PARTS, MERGED, check_file_name
 from mgmtctl.domain.groups import DEFAULT_GROUP, check_group_name
 from mgmtctl.folders import paths
 
 EMPTY_AGENT_CONF = b"<agent_config>\n</agent_config>\n"
 FILES_YML = "files.yml"
+_NO_FILE = "it is a folder"
 _READ_AGAIN = 3
 _LEFT_SECONDS = 3600  # no write takes so long
 
@@ -58,14 +59,14 @@ class GroupFolders:
         self.shared.mkdir(mode=paths.FOLDER_MODE, parents=True, exist_ok=True)
         if self.ar_conf() is None:
             self.write_ar_conf(b"")
-        with self._shared() as shared:
+        with self._shared() as shared, _translated(DEFAULT_GROUP):
             if not _is_folder(DEFAULT_GROUP, shared):
                 _create(DEFAULT_GROUP, shared)
 
     def group_names(self) -> list[str]:
         """The names of all groups, sorted; `default` among them whatever the disk says."""
         found = {DEFAULT_GROUP}
-        with self._shared() as shared, os.scandir(shared) as entries:
+        with self._shared() as shared, _translated(self.shared.name), os.scandir(shared) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     with contextlib.suppress(InvalidError):
@@ -80,12 +81,12 @@ class GroupFolders:
             return False
         if group == DEFAULT_GROUP:
             return True
-        with self._shared() as shared:
+        with self._shared() as shared, _translated(group):
             return _is_folder(group, shared)
 
     def taken_by_file(self, name: str) -> bool:
         """Whether something that is no folder bears the name in the shared folder (or files.yml will)."""
-        with self._shared() as shared:
+        with self._shared() as shared, _translated(name):
             try:
                 status = os.stat(name, dir_fd=shared, follow_symlinks=False)
             except (FileNotFoundError, ValueError):
@@ -117,6 +118,7 @@ class GroupFolders:
             with _translated(group):
                 if not _is_folder(group, shared):
                     raise NotFoundError("group", group, code=1710)
+                os.utime(group, dir_fd=shared, follow_symlinks=False)  # what is young nobody tidies
                 os.rename(group, doomed, src_dir_fd=shared, dst_dir_fd=shared)
             try:
                 yield
@@ -170,10 +172,6 @@ class GroupFolders:
                 os.fsync(parent)
             paths.remove_empty_parents(name, folder)
 
-    def read_group(self, group: str) -> dict[str, bytes]:
-        """The bytes of every file that may go into a merged file; those that cannot be read are missing."""
-        return self.load_group(group).files
-
     def load_group(self, group: str) -> GroupContent:
         """Files as of one moment: read again while somebody writes; UnavailableError (busy) if that does not end."""
         for _ in range(_READ_AGAIN):
@@ -200,6 +198,8 @@ class GroupFolders:
                 if _counts(name):
                     lines.append(_entry_state(name, status))
                     newest = max(newest, status.st_ctime_ns, status.st_mtime_ns)
+            if folder is not None and _is_folder(AGENT_CONF, folder):
+                lines.append(_NO_FILE)
         text = "\n".join(sorted(lines)).encode(errors="surrogateescape")
         return hashlib.sha256(text).hexdigest()[:32], newest
 
@@ -213,12 +213,12 @@ class GroupFolders:
 
     def ar_conf_state(self) -> tuple[str, int]:
         """What `state` is for a group, for the ar.conf of the shared folder."""
-        with self._shared() as shared:
+        with self._shared() as shared, _translated(AR_CONF):
             return _state_of(AR_CONF, shared)
 
     def merged_state(self, group: str) -> tuple[str, int]:
         """What `state` is for a group, for the merged.mg in its folder."""
-        with self._group(group) as folder:
+        with self._group(group) as folder, _translated(f"{group}/{MERGED}"):
             return ("absent", 0) if folder is None else _state_of(MERGED, folder)
 
     def write_ar_conf(self, data: bytes) -> None:
@@ -244,10 +244,8 @@ class GroupFolders:
 
     def tidy(self) -> None:
         """Take away what killed writes left under hidden names, an hour ago or more, here and in the groups."""
-        with self._shared() as shared:
-            for name in (".", *self.group_names()):
-                with contextlib.suppress(OSError), paths.folder(name, shared) as folder:
-                    _tidy(folder)
+        with self._shared() as shared, contextlib.suppress(OSError):
+            _tidy(shared, time.time() - _LEFT_SECONDS, MAX_PARTS)
 
     def _write(self, group: str, name: str, data: bytes, *, durable: bool = True) -> None:
         place = f"{group}/{name}"
@@ -272,7 +270,12 @@ class GroupFolders:
                     with paths.parent_of(folder, name) as (parent, last):
                         files[name] = paths.read_regular(last, parent)
                 except OSError as error:
+                    # A disk that fails takes no file away from agents: they keep the last good ones.
+                    if paths.is_fault(error):
+                        raise paths.unavailable(f"{group}/{name}", error) from None
                     unreadable.append((name, paths.reason(error)))
+            if _is_folder(AGENT_CONF, folder):
+                unreadable.append((AGENT_CONF, _NO_FILE))
         return GroupContent(files, tuple(unreadable))
 
     @contextlib.contextmanager
@@ -281,7 +284,7 @@ class GroupFolders:
             # The shared folder itself is a setting: where it leads is the administrator's choice.
             handle = os.open(self.shared, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise UnavailableError(
+            raise paths.FaultError(
                 f"cannot use the shared folder `{self.shared}`", "io", why=paths.reason(error)
             ) from None
         try:
@@ -309,15 +312,17 @@ class GroupFolders:
                 os.close(handle)
 
 
-def _tidy(folder: int) -> None:
-    old = time.time() - _LEFT_SECONDS
+def _tidy(folder: int, old: float, levels: int) -> None:
+    """Remove what bears a hidden name of ours and is older than that, so many levels deep."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if (
-                entry.name.startswith(paths.STAGING_PREFIX)
-                and entry.stat(follow_symlinks=False).st_mtime < old
-            ):
-                if entry.is_dir(follow_symlinks=False):
+            below = entry.is_dir(follow_symlinks=False)
+            if not entry.name.startswith(paths.STAGING_PREFIX):
+                if below and levels and not entry.name.startswith("."):
+                    with contextlib.suppress(OSError), paths.folder(entry.name, folder) as handle:
+                        _tidy(handle, old, levels - 1)
+            elif entry.stat(follow_symlinks=False).st_mtime < old:
+                if below:
                     shutil.rmtree(entry.name, ignore_errors=True, dir_fd=folder)
                 else:
                     paths.remove_quietly(entry.name, folder)

@@ -47,7 +47,7 @@ def _acquired(handle: int, timeout: float) -> bool:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             left = end - time.monotonic()
-            if left <= 0:
+            if not left > 0:  # nan too is no time to wait
                 return False
             time.sleep(min(_POLL_SECONDS, left))
         else:
@@ -57,8 +57,9 @@ def _acquired(handle: int, timeout: float) -> bool:
 def _sign(handle: int, holder: str) -> None:
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = json.dumps({"pid": os.getpid(), "command": holder, "since": since}).encode()
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, text, 0)
+    with contextlib.suppress(OSError):  # on a full disk it is held without a name
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, text, 0)
 
 
 def _held(handle: int) -> UnavailableError:

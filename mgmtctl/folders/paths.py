@@ -8,6 +8,7 @@ OSErrors pass through; `unavailable` turns them into what a user can act on.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -33,9 +34,24 @@ class NotRegularError(OSError):
     """What stands there is a symlink, a folder, a pipe or a device, where a regular file was expected."""
 
 
+class FaultError(UnavailableError):
+    """The disk failed, or the mount went: what stands there is not known."""
+
+
+# What stands there is no file that can be read, or may be.
+_NO_FILE = (NotRegularError, FileNotFoundError, NotADirectoryError, PermissionError)
+_NO_FILE_EITHER = (errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
+
+
 def unavailable(place: str, error: OSError) -> UnavailableError:
-    """The failure to show for `place` (a name the user knows)."""
-    return UnavailableError(f"`{place}`: {reason(error)}", "io", why=_why(error))
+    """The failure to show for `place` (a name the user knows): FaultError where the disk failed."""
+    kind = FaultError if is_fault(error) else UnavailableError
+    return kind(f"`{place}`: {reason(error)}", "io", why=_why(error))
+
+
+def is_fault(error: OSError) -> bool:
+    """Whether this tells of a failing disk, rather than that no file stands there that could be read."""
+    return not isinstance(error, _NO_FILE) and error.errno not in _NO_FILE_EITHER
 
 
 def reason(error: OSError) -> str:
@@ -82,7 +98,11 @@ def open_step(dir_fd: int, step: str, *, create: bool) -> int:
         with contextlib.suppress(FileExistsError):
             os.mkdir(step, FOLDER_MODE, dir_fd=dir_fd)
     handle = os.open(step, FOLDER_FLAGS, dir_fd=dir_fd)
-    os.fchmod(handle, FOLDER_MODE)  # the mode of mkdir is cut by the umask
+    try:
+        os.fchmod(handle, FOLDER_MODE)  # the mode of mkdir is cut by the umask
+    except BaseException:
+        os.close(handle)
+        raise
     return handle
 
 

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mgmtctl.domain import sync
@@ -19,6 +19,8 @@ from mgmtctl.domain.files import MERGED
 from mgmtctl.folders import paths
 
 MARKER = paths.STAGING_PREFIX + "sync"
+FOLDER_THERE = "a folder stands where a file shall be"
+NO_FOLDER_THERE = "a file or a symlink stands where a folder shall be"
 LARGEST_UNKNOWN = 64 << 20  # bytes of a merged file that is neither the one it shall be nor the one it was
 _DIGEST_LENGTH = 64
 _MOST_BEGUN = 16
@@ -33,13 +35,14 @@ _NOTHING: Manifest = {}
 class Examined:
     """What a push would do, and whether earlier ones were cut short there, which had `begun` to write these digests.
 
-    `absent`: there is no folder to look into.
+    `absent`: there is no folder to look into; `obstacle`: why these changes cannot be made, in words (empty: they can).
     """
 
     changes: tuple[sync.Change, ...]
     unfinished: bool
     begun: tuple[str, ...] = ()
     absent: bool = False
+    obstacle: str = ""
 
 
 def examine(
@@ -65,7 +68,52 @@ def examine(
     written = digests_of(last)
     for manifest in earlier:
         written = sync.written_by_us(written, digests_of(manifest), actual)
-    return Examined(tuple(sync.plan(digests_of(target), actual, written)), left, begun)
+    changes = tuple(sync.plan(digests_of(target), actual, written))
+    in_the_way = FOLDER_THERE if MARKER in tops and _is_folder(shared, MARKER) else ""
+    return Examined(changes, left, begun, obstacle=in_the_way or _obstacle(shared, changes, actual, tops))
+
+
+def _obstacle(
+    shared: int, changes: Sequence[sync.Change], actual: Mapping[str, str], tops: Collection[str]
+) -> str:
+    """Why these changes cannot be made; what goes before the first file comes is in nobody's way."""
+    removed = {change.name for change in changes if change.kind == sync.REMOVE}
+    for name, there in ((change.name, actual.get(change.name)) for change in changes):
+        if there or name.partition("/")[0] not in tops:  # a regular file, or nothing
+            continue
+        for parent in _parents(name):
+            if _is_folder(shared, parent) is False and parent not in removed:
+                return NO_FOLDER_THERE
+        if _is_folder(shared, name) and (name in removed or not _empties(shared, name, removed)):
+            return FOLDER_THERE
+    return ""
+
+
+def _parents(name: str) -> list[str]:
+    """The folders above a file, the uppermost first."""
+    steps = name.split("/")
+    return ["/".join(steps[:count]) for count in range(1, len(steps))]
+
+
+def _empties(shared: int, folder: str, removed: Collection[str]) -> bool:
+    """Whether nothing is left in a folder, which then goes too, once these files are removed."""
+    if not any(name.startswith(f"{folder}/") for name in removed):
+        return False
+    try:
+        with paths.parent_of(shared, f"{folder}/.") as (handle, _):
+            names = [f"{folder}/{entry}" for entry in os.listdir(handle)]
+    except OSError:
+        return False
+    return all(name in removed or _empties(shared, name, removed) for name in names)
+
+
+def _is_folder(shared: int, name: str) -> bool | None:
+    """Whether what stands there is a real folder; None: nothing does, or it cannot be seen."""
+    try:
+        with paths.parent_of(shared, name) as (parent, last):
+            return stat.S_ISDIR(os.stat(last, dir_fd=parent, follow_symlinks=False).st_mode)
+    except OSError:
+        return None
 
 
 def digests_of(manifest: Manifest) -> dict[str, str]:
@@ -131,13 +179,14 @@ def apply(shared: int, examined: Examined, files: Mapping[str, bytes], digest: s
     if changes:
         staged = _stage(shared, changes, files)
         try:
-            _mark(shared, (digest, *examined.begun))
+            _mark(shared, (digest, *examined.begun), again=examined.unfinished)
             _swap(shared, changes, staged)
         except BaseException:
             for name in staged.values():
                 paths.remove_quietly(name, shared)
             raise
-    paths.remove_quietly(MARKER, shared)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(MARKER, dir_fd=shared)
 
 
 def _stage(shared: int, changes: Sequence[sync.Change], files: Mapping[str, bytes]) -> dict[str, str]:
@@ -157,11 +206,17 @@ def _stage(shared: int, changes: Sequence[sync.Change], files: Mapping[str, byte
     return staged
 
 
-def _mark(shared: int, digests: Sequence[str]) -> None:
-    """Say that the set is mixed from now on: of the last that was recorded, and of any of these."""
-    paths.remove_quietly(MARKER, shared)
+def _mark(shared: int, digests: Sequence[str], *, again: bool) -> None:
+    """Say that the set is mixed from now on: of the last that was recorded, and of any of these.
+
+    The marker of a push that was cut short is replaced: without one for a moment, a kill would leave a mixed set that
+    does not say so.
+    """
     text = "\n".join(digests[:_MOST_BEGUN]).encode()
-    paths.write_new(MARKER, text, shared, durable=False)
+    if again:
+        paths.replace(MARKER, text, shared, durable=False)
+    else:
+        paths.write_new(MARKER, text, shared, durable=False)
 
 
 def _swap(shared: int, changes: Sequence[sync.Change], staged: Mapping[str, str]) -> None:

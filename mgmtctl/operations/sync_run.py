@@ -9,13 +9,18 @@ stops the others. `synced` is only committed for files that are in place and sou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from mgmtctl.domain.errors import MgmtctlError
+from mgmtctl.domain.errors import MgmtctlError, UnavailableError
 from mgmtctl.domain.sync import Change
 from mgmtctl.folders.agents import Place
+from mgmtctl.folders.beside import places
+from mgmtctl.folders.groups import lasting
 from mgmtctl.folders.paths import TICK_NS
+from mgmtctl.operations import recording, restarts
+from mgmtctl.operations.pushes import Part, Pushed, Pushes
 from mgmtctl.operations.sync_targets import Blocked, Target, Targets
 from mgmtctl.store.sync_state import FRESH, Member, Written
 
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 # How many pushes a kill may leave unrecorded: the next run looks into so many folders.
 BATCH = 500
+_AT_ONCE = 10_000  # rows of agents in memory, while it is told who has to be written to
 
 
 class Watch(Protocol):
@@ -58,17 +64,20 @@ class Unwatched:
 class Work:
     """What a run found and did; ids of agents as in the store.
 
-    `examined` holds what was found in the folders of agents that were last given what they shall have.
+    `examined` holds what was found in the folders of agents that were last given what they shall have; `held` why a
+    rollout keeps an agent back; `elsewhere` are agents that need nothing, and report something else all the same.
     """
 
     groups: set[str] = field(default_factory=set)
     todo: dict[str, list[Member]] = field(default_factory=dict)
     examined: dict[int, Examined] = field(default_factory=dict)
     changed: list[tuple[Member, Target, tuple[Change, ...]]] = field(default_factory=list)
-    failed: list[tuple[str, MgmtctlError]] = field(default_factory=list)
+    failed: list[tuple[str, MgmtctlError | Blocked]] = field(default_factory=list)
     unchanged: int = 0
     not_reached: int = 0
     moved_on: set[str] = field(default_factory=set)
+    held: dict[int, str] = field(default_factory=dict)
+    elsewhere: list[str] = field(default_factory=list)
 
     @property
     def pending(self) -> int:
@@ -97,17 +106,21 @@ class Lookers(dict[str, "Looker | None"]):
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """One run: the service, what agents shall hold, and the open agent folders."""
+    """One run: the service, what agents shall hold, and the open agent folders.
+
+    So many `processes` work at the disk; 0: as many as there are processors.
+    """
 
     ctx: Context
     targets: Targets
     folders: AgentFolders
     verify: bool = False
+    processes: int = 0
 
     def sort_out(self, seen: Iterable[Seen]) -> Work:
         """Tell agents that need nothing from those to push to and those whose groups are blocked."""
         lookers = Lookers(self.targets, self.verify)
-        count, unsure = self.folders.touched(seen, lookers)
+        count, unsure = self.folders.touched(seen, lookers, self.processes or places())
         groups = {name for combination in lookers for name in combination.split(",")}
         work = Work(groups, unchanged=count - len(unsure))
         if unsure:
@@ -117,16 +130,23 @@ class Sync:
     def _look_closer(self, agents: Sequence[int], work: Work) -> None:
         in_place: list[Member] = []
         settled: list[Written] = []
-        for member in self.ctx.store.sync_state.members(agents):
+        same: dict[str, str] = {}
+        for member in self._members(agents):
             target = self.targets.of(member.groups)
             if isinstance(target, Blocked):
-                work.failed.append((member.agent_id, target.error))
-            elif self._needs_nothing(member, target, work, settled):
-                in_place.append(member)
+                work.failed.append((member.agent_id, target))
+            elif not self._needs_nothing(member, target, work, settled):
+                work.todo.setdefault(member.groups, []).append(_slim(member, same))
+            elif self._reports_otherwise(member):
+                work.elsewhere.append(member.agent_id)
             else:
-                work.todo.setdefault(member.groups, []).append(member)
-        work.unchanged += len(in_place)
+                in_place.append(member)
+        work.unchanged += len(in_place) + len(work.elsewhere)
         self._note_found(in_place, settled, [int(identifier) for identifier, _ in work.failed])
+
+    def _members(self, agents: Sequence[int]) -> Iterator[Member]:
+        for start in range(0, len(agents), _AT_ONCE):
+            yield from self.ctx.store.sync_state.members(agents[start : start + _AT_ONCE])
 
     def push_all(self, work: Work, watch: Watch) -> None:
         """Push to every agent of `work.todo`: all are announced, then pushed, and recorded batch by batch."""
@@ -137,31 +157,36 @@ class Sync:
             self.targets.flush()
             self.ctx.store.sync_state.begin(member.id for same in work.todo.values() for member in same)
         written: list[Written] = []
-        for groups, members in work.todo.items():
-            target, files = self._ready(groups, watch)
-            for member in members:
-                if watch.stopped:
-                    work.not_reached += 1
-                    continue
-                if isinstance(target, Blocked):
-                    work.failed.append((member.agent_id, target.error))
-                else:
-                    written += self._push(member, target, files, work)
-                watch.step()
+        pushes = Pushes(self.folders, self.targets.manifest, self.processes or places())
+        with closing(pushes.results(self._parts(work, watch), work.pending, watch)) as results:
+            for pushed in results:
+                written += _noted(pushed, work)
+                if pushed.outcome is not None:
+                    watch.step()
                 if len(written) >= BATCH:
                     self._record(written, work)
                     written = []
         self._record(written, work)
 
-    def _ready(self, groups: str, watch: Watch) -> tuple[Target | Blocked, dict[str, bytes]]:
-        """What to push to these groups; what it is made of is in the store before the first file is written."""
-        if watch.stopped:
-            return self.targets.of(groups), {}
-        target, files = self.targets.files(groups)
-        if isinstance(target, Target) and target.digest not in self.targets.saved:
-            with self.ctx.atomic():
-                self.targets.flush()
-        return target, files
+    def _parts(self, work: Work, watch: Watch) -> Iterator[Part]:
+        """What to push to whom, one combination after the other; agents of a blocked one fail.
+
+        What it is made of is in the store before the first file is written.
+        """
+        for groups, members in work.todo.items():
+            target, files = (self.targets.of(groups), {}) if watch.stopped else self.targets.files(groups)
+            if isinstance(target, Blocked):
+                for member in members:
+                    if watch.stopped:
+                        work.not_reached += 1
+                    else:
+                        work.failed.append((member.agent_id, target))
+                        watch.step()
+                continue
+            if not watch.stopped and target.digest not in self.targets.saved:
+                with self.ctx.atomic():
+                    self.targets.flush()
+            yield Part(target, files, members)
 
     def examine_all(self, work: Work) -> None:
         """What `push_all` would do, without doing it."""
@@ -169,22 +194,25 @@ class Sync:
             target, _ = self.targets.files(groups)
             for member in members:
                 if isinstance(target, Blocked):
-                    work.failed.append((member.agent_id, target.error))
+                    work.failed.append((member.agent_id, target))
                     continue
                 try:
-                    changes = self.changes(member, target)
+                    examined = self._examined(member, target)
+                    if examined.obstacle:
+                        raise UnavailableError(examined.obstacle, "io")
                 except MgmtctlError as error:
                     work.failed.append((member.agent_id, error))
                 else:
-                    work.changed.append((member, target, changes))
+                    work.changed.append((member, target, examined.changes))
 
     def changes(self, member: Member, target: Target) -> tuple[Change, ...]:
         """What a push to one agent would change."""
+        return self._examined(member, target).changes
+
+    def _examined(self, member: Member, target: Target) -> Examined:
         known = self.targets.manifest
-        examined = self.folders.examine(
-            place(member), self._manifest(target.digest), known(member.pushed_digest) or {}, known
-        )
-        return examined.changes
+        last = known(member.pushed_digest) or {}
+        return self.folders.examine(place(member), self._manifest(target.digest), last, known)
 
     def _needs_nothing(self, member: Member, target: Target, work: Work, settled: list[Written]) -> bool:
         """Whether the agent holds the target; a look that was found to be in order goes to `settled`."""
@@ -209,6 +237,15 @@ class Sync:
             settled.append(_to_keep(found, self.ctx.now()))
         return True
 
+    def _reports_otherwise(self, member: Member) -> bool:
+        """Whether it says, in a report from after the last push, that it uses something else: not synced (D 8)."""
+        return (
+            member.running not in ("", member.pushed_digest)
+            and member.reported is not None
+            and (member.reported_at or 0) >= member.pushed
+            and not restarts.ignores_shared(self.folders, place(member))
+        )
+
     def _manifest(self, digest: str) -> Manifest:
         return self.targets.manifest(digest) or {}
 
@@ -232,18 +269,6 @@ class Sync:
             state.record([_to_keep(entry, now) for entry in written], int(now))
             state.set_synced(self._still([(entry.id, entry.groups) for entry in written], work))
 
-    def _push(self, member: Member, target: Target, files: dict[str, bytes], work: Work) -> list[Written]:
-        """Push to one agent; its failure is noted and stops nobody else."""
-        known = self.targets.manifest
-        last = known(member.pushed_digest) or {}
-        try:
-            report = self.folders.push(place(member), files, self._manifest(target.digest), last, known)
-        except MgmtctlError as error:
-            work.failed.append((member.agent_id, error))
-            return []
-        work.changed.append((member, target, report.changes))
-        return [Written(member.id, member.groups, target.digest, *report.look)]
-
     def _still(
         self, agents: Sequence[tuple[int, str]], work: Work | None = None
     ) -> Iterator[tuple[int, str]]:
@@ -254,6 +279,50 @@ class Sync:
         if work is not None:
             work.moved_on |= stale
         return ((identifier, groups) for identifier, groups in agents if groups not in stale)
+
+
+def _noted(pushed: Pushed, work: Work) -> list[Written]:
+    """Put down in `work` what came of a push; what there is to record."""
+    member, target, outcome, applied = pushed
+    if outcome is None:
+        work.not_reached += 1
+        return []
+    if isinstance(outcome, MgmtctlError):
+        work.failed.append((member.agent_id, outcome))
+        return []
+    work.changed.append((member, target, outcome.changes))
+    return [Written(member.id, member.groups, target.digest, *outcome.look, applied)]
+
+
+def _slim(member: Member, same: dict[str, str]) -> Member:
+    """With no more than a push needs, and texts that many have in memory once: there may be 100,000."""
+    groups = same.setdefault(member.groups, member.groups)
+    digest = same.setdefault(member.pushed_digest, member.pushed_digest)
+    return member._replace(groups=groups, pushed_digest=digest, look=None)
+
+
+class Latest(NamedTuple):
+    """The last revision of a group; `changed` when its folder holds something else by now."""
+
+    number: int
+    changed: bool
+
+
+def latest(ctx: Context, group: str) -> Latest | None:
+    """The last revision of a group, None when it has none; the files are read when the folder does not look as then."""
+    head = ctx.store.revisions.head(group)
+    if head is None:
+        return None
+    try:
+        state = ctx.folders.state(group)
+        same = head.state == lasting(*state) or head.tree == _tree(ctx, group, state)
+    except MgmtctlError:
+        same = False
+    return Latest(head.number, not same)
+
+
+def _tree(ctx: Context, group: str, state: tuple[str, int]) -> str:
+    return recording.looked(group, state, ctx.folders.load_group(group).files).digest
 
 
 def place(member: Member) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -25,14 +26,14 @@ from tests.cli.conftest import Result
 
 pytestmark = pytest.mark.slow
 
-AGENTS = 150
-KILLS = 10
+AGENTS = 200
+KILLS = 22
 OWN = b"the agent's own"
 
 
 @pytest.fixture
 def fleet(admin: Callable[..., Result]) -> Iterator[Context]:
-    """150 agents of web, synced; each has a file of its own beside ours."""
+    """200 agents of web, synced; each has a file of its own beside ours."""
     ctx = bootstrap.open_context(Settings())
     ctx.folders.create_group("web")
     fill(ctx, 0)
@@ -54,7 +55,7 @@ def fill(ctx: Context, number: int) -> dict[str, bytes]:
         f"packs/{number}.conf": b"%06d" % number,
         "stays.txt": b"the same",
     }
-    for name in ctx.folders.read_group("web"):
+    for name in ctx.folders.load_group("web").files:
         if name not in files:
             ctx.folders.remove_file("web", name)
     for name, data in files.items():
@@ -77,7 +78,23 @@ def sync_process(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).resolve().parents[2],
+        start_new_session=True,
     )
+
+
+def kill(process: subprocess.Popen[str], number: int) -> None:
+    """Kill the run: the process that was started, with its forks, or one of its forks only."""
+    if number % 3 == 0:
+        process.send_signal(signal.SIGKILL)
+    elif number % 3 == 1:
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        for child in children.read_text().split()[:1] if children.exists() else ():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
 
 
 def changed_since(ctx: Context, new: dict[str, bytes]) -> int:
@@ -123,7 +140,7 @@ def test_a_killed_run_leaves_whole_files_and_the_next_finishes(fleet: Context) -
         process = sync_process("--all", "-q")
         wait_for_first(fleet, new, process)
         time.sleep(chance.random() * seconds * 0.8)
-        process.send_signal(signal.SIGKILL)
+        kill(process, number)
         process.communicate()
         hits += 0 < changed_since(fleet, new) < AGENTS
         for shared in folders(fleet):
@@ -149,11 +166,17 @@ def statuses(ctx: Context) -> set[str]:
     return {row[0] for row in ctx.store.database.rows("SELECT DISTINCT group_config_status FROM agents")}
 
 
-def test_an_interrupted_run_ends_after_the_agent_in_hand(fleet: Context) -> None:
+@pytest.mark.parametrize(
+    "whole_group", [False, True], ids=["by its id", "as a terminal does, with its forks"]
+)
+def test_an_interrupted_run_ends_after_the_agents_in_hand(fleet: Context, whole_group: bool) -> None:
     old, new = fill(fleet, 0), fill(fleet, 1)
     process = sync_process("--all")
     wait_for_first(fleet, new, process)
-    process.send_signal(signal.SIGINT)
+    if whole_group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     done = changed_since(fleet, new)
     assert process.returncode == 130
@@ -223,4 +246,29 @@ def test_a_put_during_a_run_waits_for_nobody_and_is_not_lost(fleet: Context) -> 
     finished = sync_process("--all", "-q")
     finished.communicate()
     assert {(shared / "late.txt").read_bytes() for shared in folders(fleet)} == {b"4"}
+    assert statuses(fleet) == {"synced"}
+
+
+def test_a_fork_that_is_killed_is_a_failure_and_stops_nobody_else(fleet: Context) -> None:
+    old, new = fill(fleet, 0), fill(fleet, 1)
+    process = sync_process("--all")
+    wait_for_first(fleet, new, process)
+    try:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    except OSError:
+        children = []
+    for child in children[:1]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    _, said = process.communicate()
+    for shared in folders(fleet):
+        assert_whole(shared, old, new)
+    missing = AGENTS - changed_since(fleet, new)
+    assert process.returncode == (3 if missing else 0), said
+    if missing:
+        assert "the process that writes to agents ended early" in said
+    finished = sync_process("--all")
+    _, said = finished.communicate()
+    assert finished.returncode == 0, said
+    assert changed_since(fleet, new) == AGENTS
     assert statuses(fleet) == {"synced"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -230,11 +231,20 @@ def test_a_push_cut_short_over_another_one_is_finished(agents: AgentFolders, sha
     assert report.changes == (Change(REMOVE, "b.txt"),)
 
 
-def test_a_marker_remembers_what_earlier_pushes_had_begun(agents: AgentFolders, shared: Path) -> None:
+def test_a_marker_remembers_what_earlier_pushes_had_begun(
+    agents: AgentFolders, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     push(agents, FIRST)
     digests = [manifest(files)["merged.mg"][0] for files in (SECOND, THIRD)]
     (shared / MARKER).write_text(digests[0])
-    (shared / "c.txt").mkdir()  # stops the push of THIRD after its marker
+    rename = os.rename
+
+    def stopped(source: str, to: str, **named: int) -> None:
+        if to == "c.txt":
+            raise OSError(errno.EIO, "broken")  # stops the push of THIRD after its marker
+        rename(source, to, **named)
+
+    monkeypatch.setattr(os, "rename", stopped)
     with pytest.raises(UnavailableError):
         push(agents, THIRD, FIRST)
     assert (shared / MARKER).read_text().split("\n") == [digests[1], digests[0]]
@@ -396,3 +406,77 @@ def test_a_manifest_that_a_marker_invents_names_nothing_of_the_agent(
     report = agents.push(OURS, FIRST, manifest(FIRST), last, KNOWN.get)
     assert report.changes == ()
     assert there(shared) == {**FIRST, "note": b"theirs"}
+
+
+FLAT = {"packs": b"x", "merged.mg": b"#"}
+FOLDER_THERE = "a folder stands where a file shall be"
+NO_FOLDER_THERE = "a file or a symlink stands where a folder shall be"
+
+
+def moved(shared: Path, name: str) -> Path:
+    """The place of a file of ours, or folder, that is gone from there."""
+    (shared / name).rename(shared.parent / "elsewhere")
+    return shared / name
+
+
+@pytest.mark.parametrize(
+    ("last", "target", "plant", "words"),
+    [
+        pytest.param(
+            FIRST, FIRST, lambda s: moved(s, "packs").symlink_to("/tmp"), NO_FOLDER_THERE, id="a symlink"
+        ),
+        pytest.param(
+            FIRST, FIRST, lambda s: moved(s, "packs").write_bytes(b""), NO_FOLDER_THERE, id="a file"
+        ),
+        pytest.param(
+            SECOND, FIRST, lambda s: (s / "packs").write_bytes(b""), NO_FOLDER_THERE, id="a file in the way"
+        ),
+        pytest.param(FIRST, FIRST, lambda s: moved(s, "agent.conf").mkdir(), FOLDER_THERE, id="a folder"),
+        pytest.param(
+            FIRST, FIRST, lambda s: moved(s, "packs/a.conf").mkdir(), FOLDER_THERE, id="a folder further down"
+        ),
+        pytest.param(
+            FIRST, FIRST, lambda s: moved(s, "merged.mg").mkdir(), FOLDER_THERE, id="a folder for merged.mg"
+        ),
+        pytest.param(
+            FIRST, SECOND, lambda s: moved(s, "packs/a.conf").mkdir(), FOLDER_THERE, id="for what shall go"
+        ),
+        pytest.param(FIRST, FIRST, lambda s: (s / MARKER).mkdir(), FOLDER_THERE, id="for the marker"),
+        pytest.param(
+            FIRST, FLAT, lambda s: (s / "packs" / "mine").write_bytes(b""), FOLDER_THERE, id="theirs in ours"
+        ),
+        pytest.param(
+            FIRST, FLAT, lambda s: (s / "packs" / "mine").mkdir(), FOLDER_THERE, id="their folder in ours"
+        ),
+        pytest.param(FIRST, FLAT, lambda s: None, "", id="a folder becomes a file"),
+        pytest.param(FLAT, FIRST, lambda s: None, "", id="a file becomes a folder"),
+        pytest.param(
+            FLAT, FIRST, lambda s: moved(s, "packs").symlink_to("/tmp"), "", id="a planted symlink goes"
+        ),
+        pytest.param(SECOND, FIRST, lambda s: (s / "packs").mkdir(), "", id="the folder is there"),
+        pytest.param(
+            FIRST, FIRST, lambda s: moved(s, "packs/a.conf").symlink_to("/tmp"), "", id="a planted link"
+        ),
+    ],
+)
+def test_examining_finds_what_a_push_will_meet_and_then_nothing_is_touched(
+    agents: AgentFolders,
+    shared: Path,
+    last: dict[str, bytes],
+    target: dict[str, bytes],
+    plant: Callable[[Path], object],
+    words: str,
+) -> None:
+    push(agents, last)
+    plant(shared)
+    before = sorted((str(path), path.lstat().st_ino) for path in shared.rglob("*"))
+    examined = agents.examine(OURS, manifest(target), manifest(last), KNOWN.get)
+    assert examined.obstacle == (f"folder `agents/007`: {words}" if words else "")
+    if not words:
+        push(agents, target, last)
+        assert {name: data for name, data in there(shared).items() if name in target} == target
+        return
+    with pytest.raises(UnavailableError) as caught:
+        push(agents, target, last)
+    assert caught.value.problem == examined.obstacle
+    assert sorted((str(path), path.lstat().st_ino) for path in shared.rglob("*")) == before

@@ -40,7 +40,7 @@ def test_preparing_again_changes_nothing(folders: Folders) -> None:
 
 def test_a_new_group_holds_one_empty_block(folders: Folders) -> None:
     folders.create_group("web")
-    assert folders.read_group("web") == {"agent.conf": EMPTY_AGENT_CONF}
+    assert folders.load_group("web").files == {"agent.conf": EMPTY_AGENT_CONF}
     assert mode(folders.shared / "web") == 0o770
     assert mode(folders.shared / "web" / "agent.conf") == 0o660
 
@@ -73,10 +73,10 @@ def test_default_exists_without_a_folder_and_gets_one_when_written(folders: Fold
     (folders.shared / "default" / "agent.conf").unlink()
     (folders.shared / "default").rmdir()
     assert folders.group_exists("default")
-    assert folders.read_group("default") == {}
+    assert folders.load_group("default").files == {}
     assert folders.list_files("default") == []
     folders.write_file("default", "a.txt", b"x")
-    assert folders.read_group("default") == {"agent.conf": EMPTY_AGENT_CONF, "a.txt": b"x"}
+    assert folders.load_group("default").files == {"agent.conf": EMPTY_AGENT_CONF, "a.txt": b"x"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_folder_deeper_than_files_may_lie_is_not_entered(folders: Folders) -> 
     (place / "file").write_text("x")
     deep = [info for info in folders.list_files("web") if info.name != "agent.conf"]
     assert [(info.name.count("/"), info.problem) for info in deep] == [(16, "it is not a regular file")]
-    assert folders.read_group("web").keys() == {"agent.conf"}
+    assert folders.load_group("web").files.keys() == {"agent.conf"}
 
 
 def test_a_file_larger_than_memory_is_a_problem_of_its_own(folders: Folders) -> None:
@@ -236,7 +236,7 @@ def test_a_symlinked_folder_is_never_entered(folders: Folders, tmp_path: Path) -
     with pytest.raises(MgmtctlError):
         folders.write_file("default", "packs/a.conf", b"x")
     assert os.listdir(tmp_path / "out") == []
-    assert "packs/a.conf" not in folders.read_group("default")
+    assert "packs/a.conf" not in folders.load_group("default").files
 
 
 def test_writing_replaces_a_symlink_and_not_what_it_points_to(folders: Folders, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_file_and_a_folder_of_one_name_are_a_conflict(folders: Folders) -> Non
     folders.write_file("default", "more/a.conf", b"x")
     with pytest.raises(ConflictError):
         folders.write_file("default", "more", b"x")
-    assert folders.read_group("default")["packs"] == b"x"
+    assert folders.load_group("default").files["packs"] == b"x"
     assert not [name for name in os.listdir(folders.shared / "default") if name.startswith(".")]
 
 
@@ -287,7 +287,7 @@ def test_merged_and_hidden_files_are_no_content_of_a_group(folders: Folders) -> 
     folders.write_merged("default", b"#default\n")
     (folders.shared / "default" / "merged.mg.bak").write_text("x")
     (folders.shared / "default" / ".swp").write_text("x")
-    assert list(folders.read_group("default")) == ["agent.conf"]
+    assert list(folders.load_group("default").files) == ["agent.conf"]
 
 
 @pytest.mark.parametrize("change", ["write", "remove", "touch", "chmod", "replace"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -103,3 +104,8 @@ def test_rubbish_in_a_lock_file_is_no_traceback(path: Path) -> None:
         with pytest.raises(UnavailableError) as caught, lock(path, "y"):
             pass
     assert caught.value.problem == "locked by another process"
+
+
+def test_no_number_is_no_time_to_wait(path: Path, other: subprocess.Popen[str]) -> None:
+    with pytest.raises(UnavailableError), lock(path, "x", timeout=math.nan):
+        pass
