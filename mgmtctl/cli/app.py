@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib
+import io
 import itertools
 import os
 import sys
@@ -75,10 +76,11 @@ TREE: dict[str, Branch] = {
     "actions": Branch("actions", "The actions there are, and what they apply to.", _ACCESS),
     "can-i": Branch("can_i", "Ask whether an action is allowed, and why.", _ACCESS),
     "who-can": Branch("who_can", "Ask who may do an action, and by what.", _ACCESS),
-    "agents": Branch("agents", "Agents and the groups they are in.", _FLEET),
+    "agents": Branch("agents", "Agents and the groups they are in.", _FLEET, ("agent_config", "keepalives")),
     "groups": Branch("groups", "Groups of agents.", _FLEET),
-    "files": Branch("files", "The shared files of a group, agent.conf among them.", _FLEET),
-    "sync": Branch("sync", "Bring shared files into the agents' folders.", _FLEET),
+    "files": Branch("files", "The shared files of a group, agent.conf among them.", _FLEET, ("history",)),
+    "sync": Branch("sync", "Bring shared files into the agents' folders.", _FLEET, ("rollouts",)),
+    "options": Branch("options_show", "What is known of the sections and options of agent.conf.", _FLEET),
     "log": Branch("log", "The request log.", _OPERATE),
 }
 # What a full, broken or closed stdout answers with.
@@ -211,11 +213,29 @@ def run_process(arguments: Sequence[str]) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Streams that the caller has closed: stdin is empty, talk is lost, and data cannot be written (`>&-`)."""
+    """Streams that the caller has closed: stdin cannot be read, talk is lost, and data cannot be written (`>&-`)."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
             setattr(sys, name, open(os.open(os.devnull, flags), mode))  # noqa: SIM115 - for the whole process
+            if name == "stdin":
+                sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed(sys.stdin)))
+
+
+class _Closed(io.RawIOBase):
+    """A closed stdin: reading it is a failure, not an empty file; `holder` keeps its number from other files."""
+
+    def __init__(self, holder: TextIO) -> None:
+        super().__init__()
+        self._holder = holder
+
+    def readable(self) -> bool:
+        """It is tried, and fails then."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Never any bytes."""
+        raise OSError(errno.EBADF, "it is closed")
 
 
 class Talk:

@@ -1,4 +1,6 @@
-"""Values for shell completion: `mgmtctl --complete KIND [PREFIX [bare]]` prints `value TAB description` lines.
+"""Values for shell completion: `mgmtctl --complete KIND [PREFIX [FORM [FIRST]]]` prints `value TAB description` lines.
+
+FORM `bare` leaves the descriptions out; FIRST is the first argument on the line, which says whose revisions are meant.
 
 Rules (design: command line, completion): what is offered is what the acting session may read; nothing is said and
 nothing fails when the store is missing, locked or not ours, or when nobody is logged in. A TAB must answer in
@@ -24,10 +26,10 @@ _SHOWN = bytes(range(32, 127)) + b"\t\n"
 
 
 def complete(arguments: list[str]) -> int:
-    """Print the values of `KIND [PREFIX [bare]]`; always 0, silent about anything that goes wrong."""
-    kind, prefix, form = [*arguments, "", "", ""][:3]
+    """Print the values of `KIND [PREFIX [FORM [FIRST]]]`; always 0, silent about anything that goes wrong."""
+    kind, prefix, form, first = [*arguments, "", "", "", ""][:4]
     try:
-        text = _printable(_values(kind, prefix))
+        text = _printable(_values(kind, prefix, first))
         if form == "bare" and "\t" in text:
             text = "\n".join([line.partition("\t")[0] for line in text.split("\n")])
         if text:
@@ -45,9 +47,11 @@ def _quiet() -> int:
     return 0
 
 
-def _values(kind: str, prefix: str) -> str:
+def _values(kind: str, prefix: str, first: str = "") -> str:
     if kind == "actions":
         return _actions(prefix)
+    if kind == "options":
+        return _options(prefix)
     if kind == "topics":
         from mgmtctl.cli.topics import TOPICS
 
@@ -74,6 +78,8 @@ def _values(kind: str, prefix: str) -> str:
         return _lines([(name, "") for name in _groups(reader, _shared(data))], prefix)
     if kind == "files":
         return _files(reader, _shared(data), prefix)
+    if kind == "revisions":
+        return reader.revisions(first.partition("/")[0], prefix)
     return ""
 
 
@@ -172,6 +178,17 @@ def _actions(prefix: str) -> str:
     from mgmtctl.domain.actions import ACTIONS
 
     return _lines([(action.name, action.description) for action in ACTIONS.values()], prefix)
+
+
+def _options(prefix: str) -> str:
+    """Options of agent.conf by their paths, as deep as the prefix is."""
+    from mgmtctl.domain.options import ATTRIBUTE, every
+
+    depth = prefix.count(".")
+    wanted = [entry for entry in every() if entry.path.count(".") == depth]
+    if "@" not in prefix:
+        wanted = [entry for entry in wanted if entry.kind != ATTRIBUTE]
+    return _lines([(entry.path, "" if entry.options else entry.type) for entry in wanted], prefix)
 
 
 def _resources(prefix: str) -> str:

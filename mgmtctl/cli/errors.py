@@ -7,52 +7,71 @@ error holds, a terminal sees no control character and a script one line per fact
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from mgmtctl.cli.exit_codes import exit_code, kind_name
 from mgmtctl.cli.output import wants_color, width_of
 from mgmtctl.cli.records import compact
-from mgmtctl.cli.text import clean, clean_lines, folded
+from mgmtctl.cli.text import clean, clean_lines, few, folded
 from mgmtctl.domain.errors import DeniedError, InvalidError, MgmtctlError, QuestionError
+
+if TYPE_CHECKING:
+    from mgmtctl.domain.findings import Finding
 
 # Typer's base of all usage errors; it has no public name.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _LABEL = "error:"
 _REASON = len("  why: ")
-_MOST_IDS_SHOWN = 20
+_MOST_IDS_SHOWN = 10
 
 
 def say_error(
-    error: MgmtctlError, *, as_json: bool = False, color: str = "auto", code: int | None = None
+    error: MgmtctlError,
+    *,
+    as_json: bool = False,
+    color: str = "auto",
+    code: int | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write one error to stderr; `code`: the process ends with this instead of the error's own."""
+    """Write one error to stderr; `code`: the process ends with this instead of the error's own.
+
+    `beside`: what its JSON object says too.
+    """
     if as_json:
-        sys.stderr.write(compact(error_record(error, code)) + "\n")
+        sys.stderr.write(compact({**error_record(error, code), **(beside or {})}) + "\n")
         return
     width = width_of(sys.stderr)
     lines = [clean(finding.text()) for finding in error.findings] if isinstance(error, InvalidError) else []
     _write([*(folded(line, width) for line in lines), *_told(error, "", color)])
 
 
-def say_failures(failures: Sequence[Any], code: int, *, as_json: bool = False, color: str = "auto") -> None:
-    """Write the items that failed (`Failure` of the operations), with their reasons."""
+def say_failures(
+    failures: Sequence[Any],
+    code: int,
+    *,
+    as_json: bool = False,
+    color: str = "auto",
+    beside: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the items that failed (`Failure` of the operations), with their reasons; `beside` as for an error."""
     if is_one(failures):
-        return say_error(failures[0].error, as_json=as_json, color=color, code=code)
+        return say_error(failures[0].error, as_json=as_json, color=color, code=code, beside=beside)
     if as_json:
         failed = [failure.record() for failure in failures]
         count = sum(len(failure.ids) for failure in failures)
         record = {"error": f"{count} failed", "type": "items", "exit": code, "failed_items": failed}
-        sys.stderr.write(compact(record) + "\n")
+        findings = dict.fromkeys(found for failure in failures for found in _findings(failure.error))
+        if findings:
+            record["findings"] = [finding.record() for finding in findings]
+        sys.stderr.write(compact({**record, **(beside or {})}) + "\n")
         return None
     for failure in failures:
         error: MgmtctlError = failure.error
-        shown = [clean(item) for item in failure.ids[:_MOST_IDS_SHOWN]]
-        more = len(failure.ids) - len(shown)
-        names = ", ".join(shown) + (f" and {more} more" if more else "")
+        names = clean(few(failure.ids, _MOST_IDS_SHOWN))
         _write(_told(error, "" if _says_which(failure) else f"{names}: ", color))
     return None
 
@@ -66,6 +85,10 @@ def _says_which(failure: Any) -> bool:
     """Whether a reason of one item says which: by what was asked for, or by the name of a reserved thing."""
     problem = failure.error.problem
     return len(failure.ids) == 1 and (failure.ids[0] in problem or problem.endswith("` is reserved"))
+
+
+def _findings(error: MgmtctlError) -> Sequence[Finding]:
+    return error.findings if isinstance(error, InvalidError) else ()
 
 
 def _write(lines: Iterable[str]) -> None:

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.options import GroupFile, GroupName
-from mgmtctl.cli.sarif import SARIF, set_form, write_sarif
+from mgmtctl.cli.risks import accepted
 from mgmtctl.cli.sarif import Form as OutputForm
-
-if TYPE_CHECKING:
-    from mgmtctl.domain.findings import Finding
+from mgmtctl.cli.sarif import set_form
 
 noun = Noun("files", "The shared files of a group, agent.conf among them.")
 
-_PATH_BEGINNINGS = ("/", "./", "../")
-_FORMS = ("agent.conf", "merged.mg")
 Source = typer.Argument(metavar="SRC|-", help="The file to put; `-` is stdin.", show_default=False)
 ToValidate = typer.Argument(
-    metavar="GROUP[/FILE]|PATH",
+    metavar="GROUP[/FILE]|PATH...",
     help="A group, a file in it, or a path that begins with `/`, `./`, `../` (or `-`).",
     show_default=False,
 )
 Form = typer.Option(
-    "--as", metavar="FORM", help=f"What a PATH is: {' or '.join(_FORMS)}.", show_default=False
+    "--as", metavar="FORM", help="What a PATH is: agent.conf or merged.mg.", show_default=False
+)
+ForGroup = typer.Option(
+    "--group", metavar="GROUP", help="Check the files for the agents of this group.", show_default=False
+)
+Strict = typer.Option("--strict", help="End with 1 for warnings too.", show_default=False)
+Explain = typer.Option(
+    "--explain",
+    metavar="RULE-NAME",
+    help="Say what a lint rule means, and check nothing; `all`: each of them.",
+    show_default=False,
+)
+AcceptRisk = typer.Option(
+    "--accept-risk",
+    metavar="RISK",
+    help="Put it although it has this risk: no-validate (its errors are accepted; needs --reason).",
+    show_default=False,
+)
+Revision = typer.Option(
+    "--revision", metavar="REVISION", help="As it was at this revision (7 or r7).", show_default=False
+)
+IfMatch = typer.Option(
+    "--if-match",
+    metavar="SHA256|rN|none",
+    help="Only if the file still has this SHA-256, or is as in this revision, or is not there.",
+    show_default=False,
 )
 
 
@@ -45,12 +65,26 @@ def list_(session: CliSession, group: Annotated[str, GroupName]) -> None:
     session.show(group_files.list_files(session.context, group, query=session.query))
 
 
-@noun.read("show", examples=["mgmtctl files show web/agent.conf > agent.conf"])
-def show(session: CliSession, target: Annotated[str, GroupFile]) -> None:
-    """Print a file of a group, byte for byte."""
-    from mgmtctl.operations import group_files
+@noun.read(
+    "show",
+    examples=[
+        "mgmtctl files show web/agent.conf > agent.conf",
+        "mgmtctl files show web/agent.conf --revision 1",
+    ],
+)
+def show(
+    session: CliSession,
+    target: Annotated[str, GroupFile],
+    revision: Annotated[str | None, Revision] = None,
+) -> None:
+    """Print a file of a group, byte for byte, as it is or as it was at a revision."""
+    from mgmtctl.operations import group_files, history
 
-    found = group_files.show_file(session.context, *_group_file(target))
+    found: group_files.FileContent | history.RevisionFile
+    if revision is None:
+        found = group_files.show_file(session.context, *group_file(target))
+    else:
+        found = history.show_revision_file(session.context, *group_file(target), revision)
     if session.output.asked is None:
         session.write(found.content)
     else:
@@ -62,109 +96,105 @@ def show(session: CliSession, target: Annotated[str, GroupFile]) -> None:
     examples=[
         "mgmtctl files put web/agent.conf ./agent.conf",
         "mgmtctl files put web/rules.txt - < rules.txt",
+        "mgmtctl files put db/agent.conf a.conf --accept-risk no-validate --reason ok",
     ],
     exits={7: "the content is refused; what is wrong stands on stderr as path:line:col"},
 )
-def put(session: CliSession, target: Annotated[str, GroupFile], source: Annotated[str, Source]) -> None:
+def put(
+    session: CliSession,
+    target: Annotated[str, GroupFile],
+    source: Annotated[str, Source],
+    accept_risk: Annotated[list[str] | None, AcceptRisk] = None,
+    if_match: Annotated[str | None, IfMatch] = None,
+) -> None:
     """Put a file into a group, checked and then stored byte for byte.
 
-    An agent.conf with errors is refused. At most 10 MiB, and no NUL byte, which agents cannot receive. The agents of
-    the group get the file at the next `mgmtctl sync run`.
+    An agent.conf with errors is refused, and so is one in a sub-folder. At most 10 MiB, and no NUL byte, which agents
+    cannot receive. The agents of the group get the file at the next `mgmtctl sync run`.
+
+    `--accept-risk no-validate` accepts the errors of exactly these bytes: it is put and sent, and every report says who
+    accepted that and why. A document that cannot be read, or has no `agent_config`, is refused all the same.
     """
+    from mgmtctl.cli.conf_lint import tell
     from mgmtctl.operations import group_files
 
-    group, name = _group_file(target)
+    group, name = group_file(target)
     content, shown = session.read_input(source)
     put_as = target if source == "-" else shown
-    changed = group_files.put_file(session.context, group, name, content, source=put_as)
-    for finding in changed.findings:
-        session.warn(finding.text())
+    risks = accepted(accept_risk, ("no-validate",))
+    changed = group_files.put_file(
+        session.context, group, name, content, source=put_as, if_match=if_match, accept_risk=risks
+    )
+    tell(session, changed.findings)
     if changed.change == "unchanged":
         session.done(f"`{target}` is so already", changed)
     else:
-        session.done(
-            f"{changed.change} `{target}` ({changed.size} bytes); {_concerned(group, changed.agents)}",
-            changed,
-        )
+        what = f"`{target}` ({changed.size} bytes){numbered(changed.revision)}"
+        after = f"; {concerned(group, changed.agents)}"
+        session.done(f"{changed.change} {what}{after}", changed, f"{would(changed.change)} {what}{after}")
 
 
 @noun.write("rm", asks=True, examples=["mgmtctl files rm web/old.txt --yes"])
-def rm(session: CliSession, target: Annotated[str, GroupFile]) -> None:
+def rm(
+    session: CliSession,
+    target: Annotated[str, GroupFile],
+    if_match: Annotated[str | None, IfMatch] = None,
+) -> None:
     """Remove a file from a group; agents lose it at the next sync."""
     from mgmtctl.operations import group_files
 
-    group, name = _group_file(target)
+    group, name = group_file(target)
     session.confirm(f"remove `{target}`?")
-    removed = group_files.remove_file(session.context, group, name)
-    session.done(f"removed `{target}`; {_concerned(group, removed.agents)}", removed)
+    removed = group_files.remove_file(session.context, group, name, if_match)
+    what = f"`{target}`{numbered(removed.revision)}; {concerned(group, removed.agents)}"
+    session.done(f"removed {what}", removed, f"would remove {what}")
 
 
 @noun.read(
     "validate",
-    examples=["mgmtctl files validate web", "mgmtctl files validate ./agent.conf"],
-    exits={1: "an error was found", 7: "the file cannot be read"},
+    examples=[
+        "mgmtctl files validate web",
+        "mgmtctl files validate ./agent.conf",
+        "mgmtctl files validate ./agent.conf --group web --strict",
+        "mgmtctl files validate --explain wrong-system",
+    ],
+    exits={
+        1: "an error was found, or with --strict a warning",
+        3: "some could not be read (they are named)",
+        7: "the file cannot be read",
+    },
 )
 def validate(
     session: CliSession,
-    target: Annotated[str, ToValidate],
+    target: Annotated[list[str] | None, ToValidate] = None,
+    group: Annotated[str | None, ForGroup] = None,
     form: Annotated[str | None, Form] = None,
+    strict: Annotated[bool, Strict] = False,
+    explain: Annotated[str | None, Explain] = None,
     output: Annotated[str | None, OutputForm] = None,
 ) -> None:
-    """Check the files of a group as they are on disk, or a file anywhere.
+    """Check the files of a group as they are on disk, or files anywhere.
 
     A PATH is read as an agent.conf whatever its name, unless --as says otherwise; that needs no login and no data
-    folder. Findings are `path:line:col: severity: message [rule]`; warnings and notes alone end with 0.
+    folder. With --group it is checked for the agents of that group: their systems, releases and names decide which
+    blocks they read. A group's own files are checked so too. Only agents that you may read are judged here; a sync
+    judges all.
+
+    Findings are `path:line:col: severity: message [rule]`; warnings and notes alone end with 0. An error that somebody
+    accepted (`files put --accept-risk no-validate`) is a warning that says who.
     """
-    from mgmtctl.domain.findings import blocks
+    from mgmtctl.cli import conf_lint
 
     set_form(session, output)
-    findings = _findings(session, target, form)
-    if output == SARIF:
-        write_sarif(findings)
-    else:
-        session.show(findings)
-    if not findings:
-        session.say(f"{target}: no findings")
-    if blocks(findings):
-        session.code = 1
+    if explain is not None:
+        return conf_lint.explain(session, explain)
+    targets = target or []
+    findings = conf_lint.validate(session, targets, form, group)
+    return conf_lint.show(session, findings, output, strict, ", ".join(targets))
 
 
-def _findings(session: CliSession, target: str, form: str | None) -> list[Finding]:
-    from mgmtctl.domain.errors import MgmtctlError, QuestionError
-
-    if target == "-" or target.startswith(_PATH_BEGINNINGS):
-        content, name = session.read_input(target)
-        return check_document(content, name, form or _FORMS[0])
-    if form is not None:
-        raise QuestionError("--as says what a PATH is", fix=f"./{target} is a path")
-    from mgmtctl.domain.files import split_target
-    from mgmtctl.operations import group_files
-
-    try:
-        return group_files.validate_group_files(session.context, *split_target(target))
-    except MgmtctlError as error:
-        if os.path.isfile(target):
-            meant = f"mgmtctl files validate ./{target}"
-            error.fix = f"{error.fix}; or for the file here: {meant}" if error.fix else meant
-        raise
-
-
-def check_document(content: bytes, name: str, form: str) -> list[Finding]:
-    """What is wrong with a document of this form, wherever it came from; QuestionError for an unknown form."""
-    if form == "merged.mg":
-        from mgmtctl.domain.merging import read_merged
-
-        return list(read_merged(content, name).findings)
-    if form != "agent.conf":
-        from mgmtctl.domain.errors import QuestionError
-
-        raise QuestionError(f"no form `{form}`", fix=f"one of {', '.join(_FORMS)}")
-    from mgmtctl.domain.agent_conf_check import check_agent_conf
-
-    return check_agent_conf(content, name)
-
-
-def _group_file(target: str) -> tuple[str, str]:
+def group_file(target: str) -> tuple[str, str]:
+    """The group and the file that `GROUP/FILE` names; QuestionError without a file."""
     from mgmtctl.domain.errors import QuestionError
     from mgmtctl.domain.files import split_target
 
@@ -176,7 +206,23 @@ def _group_file(target: str) -> tuple[str, str]:
     return group, name
 
 
-def _concerned(group: str, agents: int) -> str:
+def numbered(revision: int | None) -> str:
+    """What a message says of the revision that a change made."""
+    return "" if revision is None else f" as r{revision}"
+
+
+def concerned(group: str, agents: int) -> str:
+    """How many agents a change may concern, and what brings it to those of them that need it."""
     if agents == 0:
         return "no agent is concerned"
-    return f"{agents} agent{'s' * (agents > 1)} to sync: mgmtctl sync run --group {group}"
+    return f"{in_group(agents)}; to those that need it: mgmtctl sync run --group {group}"
+
+
+def in_group(agents: int) -> str:
+    """How many agents are in the group of a file; how many lack it a sync finds out."""
+    return f"{agents} agent{'s' * (agents != 1)} in the group"
+
+
+def would(change: str) -> str:
+    """What a dry run says of a change: `created` -> `would create`."""
+    return f"would {change.removesuffix('d')}"

@@ -65,6 +65,9 @@ def create(session: CliSession, name: Annotated[str, NewName]) -> None:
 
     group = groups.create_group(session.context, name)
     session.done(f"{_verb(session, 'created', 'create')} group `{group.name}`", group)
+    if group.earlier is not None:
+        back = f"mgmtctl files rollback {group.name} --to {group.earlier}"
+        session.say(f"its agent.conf is empty; the files that it had until r{group.earlier}: {back}")
 
 
 @noun.write(

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mgmtctl.cli import staying
 from mgmtctl.cli.commands import CliSession, Noun
 from mgmtctl.cli.exit_codes import NOT_FOUND, UNAUTHENTICATED
 from mgmtctl.cli.options import ContextFile, Wrap
-from mgmtctl.domain.errors import QuestionError, UnauthenticatedError
+from mgmtctl.domain.errors import QuestionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mgmtctl.domain.request_lines import LogEntry
-    from mgmtctl.operations.context import Context
     from mgmtctl.operations.request_log import KnownContext
 
 noun = Noun("log", "The request log.")
 
 PAUSE = 0.3  # seconds between two looks at the log
-EARLY = 5  # a session is renewed so many seconds before it expires
 
 
 ContextId = typer.Option(
@@ -148,11 +146,14 @@ def tail(
     ctx = session.context
     follower = request_log.follow_requests(ctx, last=lines)
     _print(session, follower.recent)
-    if follow and ctx.actor is not None and not _can_renew(ctx):
-        session.say(f"following until the session ends, in {ctx.actor.expires - ctx.now():.0f} s")
+    left = staying.seconds_left(ctx) if follow else None
+    if left is not None:
+        session.say(f"following until the session ends, in {left:.0f} s")
     while follow:
         _print(session, follower.poll())
-        ctx = _still_in(session, ctx)
+        before, ctx = ctx, staying.still_in(session, ctx)
+        if ctx is not before:
+            request_log.follow_requests(ctx)
         time.sleep(PAUSE)
 
 
@@ -174,21 +175,3 @@ def _print(session: CliSession, entries: Iterable[LogEntry]) -> None:
         for entry in entries:
             session.print(entry.line())
     sys.stdout.flush()
-
-
-def _can_renew(ctx: Context) -> bool:
-    by_context = ctx.actor is not None and ctx.actor.context_id is not None
-    return bool(os.environ.get("MGMTCTL_USER")) and not os.environ.get("MGMTCTL_TOKEN") and not by_context
-
-
-def _still_in(session: CliSession, ctx: Context) -> Context:
-    """The same context, one of a new login when the session is about to expire, or UnauthenticatedError."""
-    if ctx.actor is None or ctx.actor.expires - ctx.now() > (EARLY if _can_renew(ctx) else 0):
-        return ctx
-    if not _can_renew(ctx):
-        raise UnauthenticatedError("the session has expired", fix="mgmtctl login")
-    from mgmtctl.operations import request_log
-
-    renewed = session.log_in_for_now(ctx)
-    request_log.follow_requests(renewed)
-    return renewed

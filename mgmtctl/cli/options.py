@@ -97,6 +97,8 @@ VALUES: dict[str, str | tuple[str, ...]] = {
     "GROUP/FILE": "files",
     "GROUP[/FILE]": "files",
     "GROUP[/FILE]|PATH": "files+",
+    "REVISION": "revisions",
+    "OPTION": "options",
     "RESOURCE": "resources",
     "SETTING": "settings",
     "STORE_SETTING": "store-settings",

@@ -20,7 +20,7 @@ from mgmtctl.cli.text import clean, clean_lines, folded, row_cell
 FORMATS = ("table", "wide", "json", "ndjson", "yaml", "csv", "tsv", "id", "value")
 COLORS = ("auto", "always", "never")
 _MOST_RICH_ROWS = 200
-_USUAL_WIDTH = 80
+_USUAL_WIDTH, _USUAL_HEIGHT = 80, 24
 _LINES_AT_ONCE = 500
 # Formats that pick their columns out of a record themselves.
 _ROWS = ("table", "wide", "csv", "tsv", "value")
@@ -56,6 +56,19 @@ def width_of(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
     except (OSError, ValueError):
         return _USUAL_WIDTH
+
+
+def height_of(stream: TextIO) -> int:
+    """How many lines this terminal shows at once; 0 when nobody looks."""
+    if not is_terminal(stream):
+        return 0
+    given = os.environ.get("LINES", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).lines or _USUAL_HEIGHT
+    except (OSError, ValueError):
+        return _USUAL_HEIGHT
 
 
 class Records:
@@ -103,7 +116,8 @@ class Output:
     def page(self, lines: Iterable[str]) -> None:
         """Write lines that are meant to be read; those too long for a terminal go on below, with an indent."""
         width = width_of(sys.stdout)
-        self.text("".join(folded(line, width) + "\n" for line in lines))
+        parts = (part for line in lines for part in line.split("\n"))
+        self.text("".join(folded(part, width) + "\n" for part in parts))
 
     def columns_of(self, records: Iterable[Any], *, every: bool = False) -> tuple[str, ...]:
         """The columns to show: the selected ones, else those of the command, else all that occur."""

@@ -24,7 +24,7 @@ def read_password(prompt: str, file: Path | None, stdin: bool, confirm: bool = F
     if file is not None:
         return password_in(file)
     if stdin:
-        return _without_newline(sys.stdin.buffer.read(LARGEST_PASSWORD + 1), "stdin")
+        return _without_newline(_from_stdin(LARGEST_PASSWORD + 1), "stdin")
     if not sys.stdin.isatty():
         raise QuestionError(
             "a password is needed and there is no terminal to ask at",
@@ -96,7 +96,7 @@ def read_input(path: str, limit: int = LARGEST_INPUT) -> tuple[bytes, str]:
     name = "stdin" if path == "-" else path
     try:
         if path == "-":
-            data = sys.stdin.buffer.read(limit + 1)
+            data = _from_stdin(limit + 1)
         else:
             with open(path, "rb") as file:
                 data = file.read(limit + 1)
@@ -111,12 +111,20 @@ def read_input(path: str, limit: int = LARGEST_INPUT) -> tuple[bytes, str]:
     return data, name
 
 
+def _from_stdin(most: int) -> bytes:
+    """So many bytes of stdin, or fewer; UnavailableError (io) when it is closed or fails: that is no empty file."""
+    try:
+        return sys.stdin.buffer.read(most)
+    except OSError as error:
+        raise UnavailableError("stdin: cannot be read", "io", why=error.strerror or str(error)) from None
+
+
 def expand(references: list[str]) -> list[str]:
     """References as given; a single `-` is replaced by the lines of stdin. QuestionError for bytes that are no text."""
     if references != ["-"]:
         return references
     try:
-        lines = sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8").split("\n")
+        lines = _from_stdin(LARGEST_INPUT).decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise QuestionError("stdin: expected one name or id per line, got bytes that are no UTF-8") from None
     return [line.strip() for line in lines if line.strip()]

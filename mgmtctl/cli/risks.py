@@ -18,9 +18,9 @@ AcceptRisk = typer.Option(
 )
 
 
-def accepted(risks: Sequence[str] | None) -> tuple[str, ...]:
+def accepted(risks: Sequence[str] | None, known: Sequence[str] = KNOWN) -> tuple[str, ...]:
     """The risks that were accepted by name; QuestionError for one that there is not."""
     for risk in risks or ():
-        if risk not in KNOWN:
-            raise QuestionError(f"no risk `{risk}` to accept here", fix=f"risks are {', '.join(KNOWN)}")
+        if risk not in known:
+            raise QuestionError(f"no risk `{risk}` to accept here", fix=f"risks are {', '.join(known)}")
     return tuple(risks or ())

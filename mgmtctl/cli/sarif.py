@@ -6,9 +6,9 @@ by. Every rule that a finding names is described in the log, so that a reader ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -27,6 +27,17 @@ Form = typer.Option(
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+class Rule(Protocol):
+    """What a reader of the log is told of a rule."""
+
+    @property
+    def summary(self) -> str: ...
+    @property
+    def explanation(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+
+
 def set_form(session: CliSession, form: str | None) -> None:
     """Take the form of output that a command has read itself; QuestionError for one that does not exist."""
     known = (*FORMATS, SARIF)
@@ -42,24 +53,25 @@ def set_form(session: CliSession, form: str | None) -> None:
         session.output = replace(session.output, asked=form)
 
 
-def write_sarif(findings: Sequence[Finding]) -> None:
-    """Write findings to stdout as a SARIF log."""
-    Output("json").one(sarif(findings))
+def write_sarif(findings: Sequence[Finding], rules: Mapping[str, Rule] | None = None) -> None:
+    """Write findings to stdout as a SARIF log; `rules` are what they can be of, those of access if not given."""
+    Output("json").one(sarif(findings, rules))
 
 
-def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
+def sarif(findings: Sequence[Finding], rules: Mapping[str, Rule] | None = None) -> dict[str, Any]:
     """A SARIF log with one run."""
+    from mgmtctl.domain.lint_rules import LINT_RULES
+
+    known = LINT_RULES if rules is None else rules
     names = list(dict.fromkeys(finding.rule for finding in findings))
-    driver = {"name": "mgmtctl", "version": __version__, "rules": [_rule(name) for name in names]}
+    driver = {"name": "mgmtctl", "version": __version__, "rules": [_rule(name, known) for name in names]}
     results = [_result(finding, names.index(finding.rule)) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(name: str) -> dict[str, Any]:
-    from mgmtctl.domain.lint_rules import LINT_RULES
-
-    known = LINT_RULES.get(name)
+def _rule(name: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    known = rules.get(name)
     if known is None:
         return {"id": name}
     return {

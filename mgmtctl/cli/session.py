@@ -87,6 +87,8 @@ class CliSession:
         self.common = common
         self.output = Output(common.output, common.color, not common.no_headers, select, columns)
         self.code = 0
+        # What the JSON object about what failed says too, which would be talk beside it otherwise.
+        self.beside: dict[str, Any] = {}
         self._lists = lists
         self._untold: tuple[Any, ...] = ()
         self._brief: Context | None = None
@@ -254,7 +256,7 @@ class CliSession:
         for warning in opened.warnings if opened is not None else ():
             self.warn(warning)
         if self._untold:
-            errors.say_failures(self._untold, code, as_json=True)
+            errors.say_failures(self._untold, code, as_json=True, beside=self.beside)
             self._untold = ()
 
     def done(self, text: str, value: Any = None, would: str | None = None) -> None:

@@ -1,7 +1,8 @@
 """Completion scripts for bash, zsh and fish, made from the outline of the command tree.
 
 Rules: a script is static: words, options and fixed values stand in it; values of the service come from
-`mgmtctl --complete KIND PREFIX`, asked of the very program that is typed. No script needs a completion library.
+`mgmtctl --complete KIND PREFIX FORM FIRST`, asked of the very program that is typed. No script needs a completion
+library.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _mgmtctl_reply() { # KIND, typed value
     /) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
     '='*) mapfile -t COMPREPLY < <(compgen -W "${1:1}" -- "$2") ;;
     *+) if [[ $2 == [./]* ]]; then _mgmtctl_reply / "$2"; else _mgmtctl_reply "${1%+}" "$2"; fi; return ;;
-    *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare 2>/dev/null) ;;
+    *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare "$first" 2>/dev/null) ;;
     esac
     [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[/:] && $1 != / ]] && compopt -o nospace 2>/dev/null
     # What TAB inserts, ENTER runs: the name of a file may hold anything that a shell obeys.
@@ -38,7 +39,8 @@ _mgmtctl_reply() { # KIND, typed value
 }
 
 _mgmtctl() {
-    local path='' words='' flags='' takes='' arguments='' word rest value='' expecting='' position=0 index=1 last
+    local path='' words='' flags='' takes='' arguments='' word rest value='' expecting='' position=0 index=1
+    local last first=''
     local -a typed kinds
     COMPREPLY=()
     read -ra typed <<<"${COMP_LINE:0:COMP_POINT}"
@@ -59,7 +61,7 @@ _mgmtctl() {
             path="${path:+$path }$word"
             _mgmtctl_at "$path" || return
         else
-            ((position++))
+            ((position++)) || first="$word"
         fi
     done
     word="${typed[last]}"
@@ -97,7 +99,7 @@ _mgmtctl_values() { # KIND
     '='*) found=(${=1[2,-1]}); compadd -a found; return ;;
     *+) if [[ $PREFIX == [./]* ]]; then _files; else _mgmtctl_values "${1%+}"; fi; return ;;
     esac
-    found=("${(@f)$("${words[1]}" --complete "$1" "$PREFIX" 2>/dev/null)}")
+    found=("${(@f)$("${words[1]}" --complete "$1" "$PREFIX" '' "$first" 2>/dev/null)}")
     [[ -n ${found[1]} ]] || return 1
     word="${found[1]}"
     found=("${(@)found//:/\\:}")
@@ -110,7 +112,7 @@ _mgmtctl_values() { # KIND
 }
 
 _mgmtctl() {
-    local where='' expecting='' word position=0 index=2
+    local where='' expecting='' word position=0 index=2 first=''
     local -a commands flags takes arguments
     local -A kinds
     _mgmtctl_at ''
@@ -129,7 +131,7 @@ _mgmtctl() {
             where="${where:+$where }$word"
             _mgmtctl_at "$where" || return 1
         else
-            ((position++))
+            ((position++)) || first="$word"
         fi
     done
     kinds=("${takes[@]}")
@@ -160,7 +162,7 @@ fi
 """
 
 _FISH = r"""
-function __mgmtctl_values # KIND, typed value
+function __mgmtctl_values # KIND, typed value, first argument
     switch $argv[1]
         case -
         case /
@@ -171,11 +173,11 @@ function __mgmtctl_values # KIND, typed value
             if string match -q -r '^[./]' -- $argv[2]
                 __fish_complete_path $argv[2]
             else
-                __mgmtctl_values (string sub -e -1 -- $argv[1]) $argv[2]
+                __mgmtctl_values (string sub -e -1 -- $argv[1]) "$argv[2]" "$argv[3]"
             end
         case '*'
             set -l program (commandline -opc)[1]
-            $program --complete $argv[1] "$argv[2]" 2>/dev/null
+            $program --complete $argv[1] "$argv[2]" '' "$argv[3]" 2>/dev/null
     end
 end
 
@@ -185,6 +187,7 @@ function __mgmtctl
     set -l path ''
     set -l expecting ''
     set -l position 1
+    set -l first
     set -l commands
     set -l flags
     set -l takes
@@ -206,22 +209,23 @@ function __mgmtctl
             set path (string trim "$path $word")
             __mgmtctl_at $path; or return
         else
+            test $position = 1; and set first $word
             set position (math $position + 1)
         end
     end
     if test -n "$expecting"
-        __mgmtctl_values $expecting "$current"
+        __mgmtctl_values $expecting "$current" "$first"
     else if string match -q -- '--*=*' $current
         set -l name (string split -m 1 = -- $current)
         set -l kind (string replace -f -- "$name[1]:" '' (string match -- "$name[1]:*" $takes))
-        test -n "$kind"; and string replace -r -- '^' "$name[1]=" (__mgmtctl_values $kind "$name[2]")
+        test -n "$kind"; and string replace -r -- '^' "$name[1]=" (__mgmtctl_values $kind "$name[2]" "$first")
     else if string match -q -- '-*' $current
         printf '%s\n' $flags
     else if test (count $commands) -gt 0
         printf '%s\n' $commands
     else if test (count $arguments) -gt 0
         test $position -le (count $arguments); or set position (count $arguments)
-        test "$arguments[$position]" = '!'; or __mgmtctl_values $arguments[$position] "$current"
+        test "$arguments[$position]" = '!'; or __mgmtctl_values $arguments[$position] "$current" "$first"
     end
 end
 

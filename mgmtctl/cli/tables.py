@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from mgmtctl.cli.text import clean
 
-WHOLE = frozenset({"id", "name"})
+WHOLE = frozenset({"id", "name", "path"})
 _GAP = 2
 # A text column gives first the room of its title beyond its cells, then down to so many characters.
 _LEAST_TITLE, _COMFORTABLE, _LEAST = 8, 16, 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # Only what would break a row: a pipe gets the data as it is.
 _ROW_BREAKERS = str.maketrans(_SHORT)
@@ -24,6 +26,13 @@ def clean_lines(text: str) -> str:
 def row_cell(text: str) -> str:
     """`text` as one cell of a tab-separated row: tabs and line ends escaped, everything else as it is."""
     return text if text.isprintable() else text.translate(_ROW_BREAKERS)
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """`a, b, c`, or when there are more than `most` the first two and how many more: `a, b and 977 more`."""
+    shown = names if len(names) <= most else names[:2]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def folded(line: str, width: int, hang: int | None = None) -> str:

@@ -152,21 +152,47 @@ TOPICS: dict[str, Topic] = {
         "The shared configuration of a group.",
         (
             "Each group may have a file agent.conf: one or more `agent_config` blocks, each for the agents of the "
-            "group that match its attributes (name, os, profile; all given ones must match).",
-            '  <agent_config os="Linux">\n'
+            "group that match its attributes; all given ones must match, and a block without any is for all.",
+            '  <agent_config os="Linux" profile="web">\n'
             "    <localfile>\n"
             "      <location>/var/log/syslog</location>\n"
             "      <log_format>syslog</log_format>\n"
             "    </localfile>\n"
             "  </agent_config>",
-            "It is checked before it enters a group and again before it is pushed; an invalid one is never pushed, and "
-            "the agents keep the last good files. Findings are `file:line:column: severity: message`.",
-            "  mgmtctl files validate ./agent.conf          no login and no store needed\n"
-            "  mgmtctl files put web/agent.conf ./agent.conf\n"
-            "  mgmtctl sync run --group web",
-            "Of several groups of one agent the last has the highest priority.",
+            "An attribute is a regular expression (RE2), searched without regard to letter case; a leading `!` negates "
+            "it. `name` is the agent's name; `os` is what the agent reports of its system and release; `profile` each "
+            "profile of its local configuration. What an agent never reported matches nothing.",
+            "The document is not quite XML: several blocks stand side by side, `\\<` is a literal `<`, `&` and `>` are "
+            "ordinary characters, blanks around a value belong to it.",
+            "It is checked before it enters a group and again before it is pushed. An error is what an agent would "
+            "refuse or silently pass over, a warning what applies otherwise than it reads, a note what is true and "
+            "worth knowing. A group with an error is never pushed: its agents keep the last good files.",
+            "  mgmtctl files validate ./agent.conf               no login, no store\n"
+            "  mgmtctl files validate ./agent.conf --group web   for web's agents\n"
+            "  mgmtctl files validate --explain too-new          what a rule means\n"
+            "  mgmtctl options show syscheck.directories         what is known",
+            "Change it, and see what comes of it. Every change is a numbered revision; what others change on disk is "
+            "noticed and becomes one too.",
+            "  mgmtctl files edit web/agent.conf --reason 'less load'\n"
+            "  mgmtctl sync plan --group web\n"
+            "  mgmtctl sync run --group web --canary 5% --abort-if 'not-synced>2'\n"
+            "  mgmtctl sync promote\n"
+            "  mgmtctl sync wait --group web --timeout 5m\n"
+            "  mgmtctl files history web\n"
+            "  mgmtctl files rollback web",
+            "An agent reads its local configuration first, then the blocks that match it, in the order of its groups: "
+            "the last group has the highest priority. A single value is replaced by a later one, lists grow. What "
+            "counts in the end, from which line, and what it overrode:",
+            "  mgmtctl agents config web-01 --effective --origin\n"
+            "  mgmtctl agents config web-01 --get syscheck.frequency --origin\n"
+            "  mgmtctl agents config web-01 --diff web-02\n"
+            "  mgmtctl agents files web-01",
             "What a sync sends lands in the agent's own folder: `agents/<id>/shared/` below the data folder, with "
-            "agent.conf, the other files of the groups, and merged.mg which holds them all.",
+            "agent.conf, the other files of the groups, and merged.mg which holds them all. Beside `shared/` the agent "
+            "may leave local.conf (its local configuration), local_internal_options.conf and keepalive.json (its last "
+            "report), which are read and trusted for nothing but that agent.",
+            "It uses new files when it restarts: at once, unless its local configuration says `auto_restart` no; then "
+            "`mgmtctl agents restart` does it. `agent.remote_conf=0` in its internal options: it ignores them.",
         ),
     ),
     "cron": Topic(

@@ -118,10 +118,10 @@ class Findings:
         shown, different, count = self.shown(), len(self._rows), self._rows.total()
         why = f"{len(shown)} of {different} different ones are shown" if len(shown) < different else None
         problem = f"`{self.path}` has {count} fault{'' if count == 1 else 's'}, no agent was added"
-        # What is no name of a group is no word of a command line either.
-        groups = [name for name in self.missing_groups if NAME_CHARACTERS.issuperset(name)]
-        fix = "; ".join(f"mgmtctl groups create {name}" for name in groups[:MAX_SHOWN])
-        raise InvalidError(problem, why=why, fix=fix or None, findings=shown)
+        named = filter(NAME_CHARACTERS.issuperset, self.missing_groups)  # others are no word of a shell
+        fixes = [f"mgmtctl groups create {name}" for name in named]
+        fixes[MAX_SHOWN:] = [f"and {len(fixes) - MAX_SHOWN} more"] * (len(fixes) > MAX_SHOWN)
+        raise InvalidError(problem, why=why, fix="; ".join(fixes) or None, findings=shown)
 
 
 def read_fleet(data: bytes, path: str) -> tuple[list[Row], Findings]:

@@ -10,13 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mgmtctl.domain.errors import InvalidError
 from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED, file_name_problem
 from mgmtctl.domain.findings import ERROR, WARNING, Finding, blocks
 from mgmtctl.domain.groups import quoted
 
+if TYPE_CHECKING:
+    from mgmtctl.domain.scopes import Scope
+
+_CONFLICTS_SHOWN = 3
 MAX_PATH = 200  # bytes of a shared file's path from the installation root (groups.md 2.3)
 HOLDS_NUL = "it holds a NUL byte, which agents cannot receive"
 
@@ -119,6 +123,26 @@ def combine(groups: Sequence[tuple[str, Mapping[str, bytes]]]) -> Combination:
     contents = dict(groups)
     parts = tuple(_part(name, givers[name], contents, len(groups) > 1) for name in merge_order(givers))
     return Combination(combination_tag(names), parts, tuple(_conflicts(givers)), tuple(refused))
+
+
+def conflicts_among(conflicts: Iterable[Conflict], readable: Scope) -> Iterator[Conflict]:
+    """The conflicts between groups that may be read; the names of the others are nobody's business (D 2)."""
+    for conflict in conflicts:
+        losers = tuple(group for group in conflict.losers if readable.covers(group))
+        if losers and readable.covers(conflict.winner):
+            yield conflict._replace(losers=losers)
+
+
+def conflict_lines(conflicts: Iterable[Conflict]) -> Iterator[str]:
+    """One line for each file name that several groups of an agent hold."""
+    by_name: dict[str, dict[str, None]] = {}
+    for conflict in conflicts:
+        words = f"`{conflict.winner}` wins over `{'`, `'.join(conflict.losers)}`"
+        by_name.setdefault(conflict.name, {})[words] = None
+    for name, found in sorted(by_name.items()):
+        more = len(found) - _CONFLICTS_SHOWN
+        shown = "; ".join(list(found)[:_CONFLICTS_SHOWN])
+        yield f"{quoted(name)} in several groups: {shown}" + (f"; and {more} more" if more > 0 else "")
 
 
 def merged_chunks(tag: str, parts: Iterable[MergedPart], ar_conf: bytes | None) -> Iterator[bytes]:

@@ -64,6 +64,9 @@ STORE_SETTINGS: dict[str, StoreSetting] = {
     "agents.keepalive_interval": StoreSetting(
         10, "seconds between two reports of an agent", *_integer(1, DAY)
     ),
+    "files.revisions_kept": StoreSetting(
+        100, "revisions kept of each group; 0: all", *_integer(0, 1_000_000)
+    ),
 }
 
 

@@ -7,6 +7,7 @@ see all of them (docs, tests, the router).
 from __future__ import annotations
 
 NOUNS = (
+    "agent_config",
     "agents",
     "case_tables",
     "catalogue",
@@ -14,7 +15,9 @@ NOUNS = (
     "doctor",
     "group_files",
     "groups",
+    "history",
     "impact",
+    "keepalives",
     "lint",
     "login",
     "matrix",
@@ -22,6 +25,7 @@ NOUNS = (
     "reach",
     "request_log",
     "roles",
+    "rollouts",
     "rule_examples",
     "rules",
     "security",
@@ -30,4 +34,5 @@ NOUNS = (
     "setup",
     "sync",
     "users",
+    "waiting",
 )

@@ -192,6 +192,8 @@ def set_agent(
             before.folder if folder is None else _checked_folder(ctx, folder, agent_id) if folder else None
         )
         ctx.store.agents.set(number, name=name or before.name, register_ip=address, folder=place)
+        if name is not None and name != before.name:
+            ctx.store.accepted.distrust(before.groups)
         if place != before.folder:
             ctx.store.sync_state.begin([number])
         if groups is not None:

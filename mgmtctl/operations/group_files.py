@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mgmtctl.domain.errors import ConflictError, InvalidError, NotFoundError, UnavailableError
+from mgmtctl.domain import revisions
+from mgmtctl.domain.errors import ConflictError, NotFoundError, UnavailableError
 from mgmtctl.domain.files import AGENT_CONF, AR_CONF, MERGED, check_file_name
-from mgmtctl.domain.findings import WARNING, Finding, blocks
+from mgmtctl.domain.findings import WARNING, Finding
 from mgmtctl.domain.queries import DATE, NUMBER, TEXT, Fields, ListQuery, apply_query
 from mgmtctl.folders import FileInfo
-from mgmtctl.operations import access
+from mgmtctl.operations import access, conf_checks, recording, restoring
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.registry import needs, one, operation
 from mgmtctl.operations.results import Items
@@ -30,7 +31,6 @@ FILE_FIELDS: Fields = {
     "sent": TEXT,
     "why_not": TEXT,
 }
-LARGEST_FILE = 10_485_760  # bytes, as the service's own upload limit (reference/groups.md 1.7)
 NO_GROUP = 1710
 
 
@@ -79,7 +79,10 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of a file: `change` is created, updated, removed or unchanged; `agents` is how many it concerns."""
+    """What became of a file: `change` is created, updated, removed or unchanged; `agents` is how many it concerns.
+
+    `revision` is the one that the change made (None: none).
+    """
 
     group: str
     name: str
@@ -88,9 +91,10 @@ class FileChange:
     sha256: str | None
     agents: int
     findings: tuple[Finding, ...] = ()
+    revision: int | None = None
 
     def record(self) -> dict[str, Any]:
-        """{"name", "group", "change", "size", "sha256", "agents", "findings"}."""
+        """{"name", "group", "change", "size", "sha256", "agents", "findings", "revision"}."""
         return {
             "name": self.name,
             "group": self.group,
@@ -99,6 +103,7 @@ class FileChange:
             "sha256": self.sha256,
             "agents": self.agents,
             "findings": [finding.record() for finding in self.findings],
+            "revision": self.revision,
         }
 
 
@@ -129,39 +134,54 @@ def show_file(ctx: Context, group_id: str, file_name: str) -> FileContent:
     needs("group:update_config", one("group:id", "group_id")), http="PUT /groups/{group_id}/files/{file_name}"
 )
 def put_file(
-    ctx: Context, group_id: str, file_name: str, content: bytes, source: str | None = None
+    ctx: Context,
+    group_id: str,
+    file_name: str,
+    content: bytes,
+    source: str | None = None,
+    if_match: str | None = None,
+    edited: bool = False,
+    accept_risk: Sequence[str] = (),
 ) -> FileChange:
-    """Put a file into a group as it is; an agent.conf with errors is refused, findings name it `source`."""
+    """Put a file into a group as it is; an agent.conf with errors is refused, findings name it `source`.
+
+    `accept_risk` with `no-validate` accepts the errors of exactly these bytes, for the reason of the call (D 6).
+    `if_match`: only if the file still has this SHA-256 or is as in revision `rN` (`none`: is not there); ConflictError.
+    """
     check_file_name(file_name)
     _require_group(ctx, group_id)
     place = f"{group_id}/{file_name}"
-    findings = check_content(file_name, content, source or place)
-    with ctx.atomic():
+    accept = conf_checks.NO_VALIDATE in accept_risk
+    checked = conf_checks.check_content(ctx, group_id, file_name, content, source or place, accept=accept)
+    with recording.alone(ctx, "files put"):
         before = _bytes_there(ctx, group_id, file_name)
+        recording.require_match(ctx, group_id, file_name, _digest(before), if_match)
         if before == content:
-            return _change(ctx, group_id, file_name, "unchanged", content, findings)
-        if not ctx.dry_run:
-            ctx.folders.write_file(group_id, file_name, content)
-        ctx.store.sync_state.mark_not_synced([group_id])
+            _accept(ctx, checked)
+            return _change(ctx, group_id, file_name, "unchanged", content, checked.findings)
+        how = revisions.EDIT if edited else revisions.PUT
+        number = recording.change(
+            ctx, group_id, how, {file_name: content}, also=lambda: _store_acceptance(ctx, checked)
+        )
     kind = "created" if before is None else "updated"
-    return _change(ctx, group_id, file_name, kind, content, findings)
+    return _change(ctx, group_id, file_name, kind, content, checked.findings, number)
 
 
 @operation(
     needs("group:update_config", one("group:id", "group_id")),
     http="DELETE /groups/{group_id}/files/{file_name}",
 )
-def remove_file(ctx: Context, group_id: str, file_name: str) -> FileChange:
-    """Remove a file from a group; agents lose it at the next sync."""
+def remove_file(ctx: Context, group_id: str, file_name: str, if_match: str | None = None) -> FileChange:
+    """Remove a file from a group; agents lose it at the next sync. `if_match` as for `put_file`."""
     check_file_name(file_name)
     _require_group(ctx, group_id)
-    with ctx.atomic():
+    with recording.alone(ctx, "files rm"):
         if all(info.name != file_name for info in ctx.folders.list_files(group_id)):
             raise NotFoundError("file", f"{group_id}/{file_name}", fix=f"mgmtctl files list {group_id}")
-        if not ctx.dry_run:
-            ctx.folders.remove_file(group_id, file_name)
-        ctx.store.sync_state.mark_not_synced([group_id])
-    return _change(ctx, group_id, file_name, "removed", None, ())
+        there = _digest(_bytes_there(ctx, group_id, file_name))
+        recording.require_match(ctx, group_id, file_name, there, if_match)
+        number = recording.change(ctx, group_id, revisions.RM, {file_name: None})
+    return _change(ctx, group_id, file_name, "removed", None, (), number)
 
 
 @operation(needs("group:read", one("group:id", "group_id")), http="GET /groups/{group_id}/validation")
@@ -171,49 +191,43 @@ def validate_group_files(ctx: Context, group_id: str, file_name: str | None = No
     if file_name is not None:
         check_file_name(file_name)
         content = ctx.folders.read_file(group_id, file_name)
-        return list(_file_findings(group_id, file_name, content))
+        return list(_file_findings(ctx, group_id, file_name, content))
     loaded = ctx.folders.load_group(group_id)
     findings = [
         finding
         for name, content in sorted(loaded.files.items())
-        for finding in _file_findings(group_id, name, content)
+        for finding in _file_findings(ctx, group_id, name, content)
     ]
     findings += [_not_sent(group_id, name, why) for name, why in loaded.unreadable]
+    findings += restoring.gone_findings(ctx.store, group_id, {*loaded.files, *dict(loaded.unreadable)})
     return findings
 
 
-def check_content(file_name: str, content: bytes, path: str) -> tuple[Finding, ...]:
-    """What may be known about a file that is to enter a group; InvalidError for what must not (D 5, D 6)."""
-    if len(content) > LARGEST_FILE:
-        raise InvalidError(
-            f"{path}: {len(content)} bytes are too many, at most {LARGEST_FILE} (10 MiB) can be put"
-        )
-    if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise InvalidError(f"{path}:{line}: a NUL byte, which agents cannot receive; only text can be put")
-    if file_name != AGENT_CONF:
-        return ()
-    findings = _conf_findings(content, path)
-    if blocks(findings):
-        raise InvalidError(
-            f"{path}: refused, agents could not use it", fix="correct what is named", findings=findings
-        )
-    return tuple(findings)
+@operation(needs("group:read", one("group:id", "group_id")), http="POST /groups/{group_id}/validation")
+def validate_document(ctx: Context, group_id: str, content: bytes, source: str = AGENT_CONF) -> list[Finding]:
+    """Check a document as if it were the agent.conf of a group, for its agents; findings name it `source`."""
+    _require_group(ctx, group_id)
+    return conf_checks.document_findings(ctx, group_id, content, source)
 
 
-def _conf_findings(content: bytes, path: str) -> list[Finding]:
-    from mgmtctl.domain.agent_conf_check import check_agent_conf
-
-    return check_agent_conf(content, path)
-
-
-def _file_findings(group: str, name: str, content: bytes) -> Iterator[Finding]:
-    if name == AGENT_CONF:
-        yield from _conf_findings(content, f"{group}/{name}")
-        return
+def _file_findings(ctx: Context, group: str, name: str, content: bytes) -> Iterator[Finding]:
+    if conf_checks.is_agent_conf(name):
+        yield from conf_checks.group_findings(ctx, group, name, content)
     why = _why_left_out(group, name, content)
-    if why is not None:
+    if why is not None and name != AGENT_CONF:
         yield _not_sent(group, name, why)
+
+
+def _accept(ctx: Context, checked: conf_checks.Checked) -> None:
+    """Keep an acceptance of bytes that are there already; their agents are looked at again."""
+    if checked.acceptance is not None:
+        with ctx.atomic():
+            _store_acceptance(ctx, checked)
+
+
+def _store_acceptance(ctx: Context, checked: conf_checks.Checked) -> None:
+    if checked.acceptance is not None:
+        ctx.store.accepted.add(checked.acceptance)
 
 
 def _not_sent(group: str, name: str, why: str) -> Finding:
@@ -255,12 +269,23 @@ def _bytes_there(ctx: Context, group: str, name: str) -> bytes | None:
 
 
 def _change(
-    ctx: Context, group: str, name: str, kind: str, content: bytes | None, findings: Sequence[Finding]
+    ctx: Context,
+    group: str,
+    name: str,
+    kind: str,
+    content: bytes | None,
+    findings: Sequence[Finding],
+    revision: int | None = None,
 ) -> FileChange:
-    digest = None if content is None else hashlib.sha256(content).hexdigest()
     # Only agents that the caller may know of are counted (D 2).
     agents = ctx.store.agents.counts(access.scope(ctx, "agent:read", "agent:id")).get(group, 0)
-    return FileChange(group, name, kind, len(content or b""), digest, agents, tuple(findings))
+    return FileChange(
+        group, name, kind, len(content or b""), _digest(content), agents, tuple(findings), revision
+    )
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def _timestamp(seconds: float) -> str:

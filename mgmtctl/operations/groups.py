@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mgmtctl.domain import revisions
 from mgmtctl.domain.errors import ConflictError, MgmtctlError, NotFoundError, QuestionError
 from mgmtctl.domain.groups import DEFAULT_GROUP, check_group_name
 from mgmtctl.domain.memberships import FALLBACK, Groups
 from mgmtctl.domain.queries import NUMBER, TEXT, Fields, ListQuery, apply_query
 from mgmtctl.domain.scopes import Scope
-from mgmtctl.operations import access
+from mgmtctl.folders.groups import EMPTY_AGENT_CONF
+from mgmtctl.operations import access, recording, restoring
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.memberships import preview
 from mgmtctl.operations.registry import Selection, each, needs, one, operation
@@ -37,17 +39,24 @@ _MERGED, _CONFIG = "merged.mg", "agent.conf"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group; `count` of the members that the caller may read, checksums of its merged file and its agent.conf."""
+    """A group; `count` of the members that the caller may read, checksums of its merged file and its agent.conf.
+
+    Of one that was created anew, `earlier` is the revision of the files that it had.
+    """
 
     name: str
     count: int
     merged_sum: str | None = None
     config_sum: str | None = None
+    earlier: int | None = None
 
     def record(self) -> dict[str, Any]:
-        """The fixed form (reference/groups.md 1.6); a checksum has no key when its file is missing."""
+        """The fixed form (reference/groups.md 1.6); a checksum has no key when its file is missing.
+
+        `earlier` is there when it is known.
+        """
         found = {"name": self.name, "count": self.count}
-        sums = {"mergedSum": self.merged_sum, "configSum": self.config_sum}
+        sums = {"mergedSum": self.merged_sum, "configSum": self.config_sum, "earlier": self.earlier}
         return {**found, **{name: value for name, value in sums.items() if value is not None}}
 
 
@@ -95,8 +104,11 @@ def create_group(ctx: Context, name: str) -> Group:
         raise ConflictError(f"`{name}` cannot name a group, a shared file is called so", code=IS_FILE)
     if ctx.dry_run:
         return Group(name, 0)
-    ctx.folders.create_group(name)
-    return _group(ctx, name, 0, "sha256")
+    earlier = restoring.last_files(ctx.store, name)
+    with recording.alone(ctx, "groups create"):
+        files = {_CONFIG: EMPTY_AGENT_CONF}
+        recording.change(ctx, name, revisions.CREATE, files, make=lambda: ctx.folders.create_group(name))
+    return replace(_group(ctx, name, 0, "sha256"), earlier=earlier)
 
 
 @operation(needs("group:delete", each("group:id", "groups_list")), http="DELETE /groups")
@@ -170,12 +182,21 @@ def _delete(ctx: Context, name: str, force: bool) -> DeletedGroup:
         raise ConflictError(
             f"group `{name}` is named by policies{listed}", fix="change them first, or use --force"
         )
-    folder = nullcontext() if ctx.dry_run else ctx.folders.deleting_group(name, ctx.warnings)
-    with folder, ctx.atomic():
-        readable = access.scope(ctx, "agent:read", "agent:id")
-        members = ctx.store.agents.counts(readable).get(name, 0)
-        fallen = ctx.store.agents.alone_in(name, readable)
-        ctx.store.agents.leave_group(name)
+    readable = access.scope(ctx, "agent:read", "agent:id")
+    members = ctx.store.agents.counts(readable).get(name, 0)
+    fallen = ctx.store.agents.alone_in(name, readable)
+
+    def leave() -> None:
+        folder = nullcontext() if ctx.dry_run else ctx.folders.deleting_group(name, ctx.warnings)
+        with folder, ctx.atomic():
+            ctx.store.agents.leave_group(name)
+            ctx.store.accepted.forget(name)
+            ctx.store.accepted.distrust([DEFAULT_GROUP])  # agents may have come to it
+
+    with recording.alone(ctx, "groups delete"):
+        if ctx.dry_run:
+            leave()
+        recording.change(ctx, name, revisions.DELETE, {}, make=leave)
     return DeletedGroup(name, members, fallen, visible)
 
 

@@ -74,6 +74,8 @@ def regroup(
             if after != before:
                 _demand(ctx, before, after)
                 ctx.store.agents.set_groups(members, after or FALLBACK)
+                # What they get from these must be fit for them too.
+                ctx.store.accepted.distrust(set(after or FALLBACK) - set(before))
                 changed.update(members)
                 moves[before, after or FALLBACK] = frozenset(members)
         done = [identifier for identifier in ids if identifier not in failed]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -99,13 +100,29 @@ def status_of(error: BaseException) -> int:
 
 
 def grouped(failures: Iterable[tuple[str, MgmtctlError]]) -> tuple[Failure, ...]:
-    """One Failure per distinct reason, ids in the order they came."""
+    """One Failure per distinct reason, ids in the order they came; a text for several names none of them."""
     by_reason: dict[tuple[type[MgmtctlError], int, str], tuple[MgmtctlError, list[str]]] = {}
+    differ = set()
     for item, error in failures:
         # Failures that only name their own item differently are one reason.
         key = (type(error), error.code, error.problem.replace(item, ""))
-        by_reason.setdefault(key, (error, []))[1].append(item)
-    return tuple(Failure(error, tuple(ids)) for error, ids in by_reason.values())
+        first, ids = by_reason.setdefault(key, (error, []))
+        ids.append(item)
+        if error.problem != first.problem:
+            differ.add(key)
+    return tuple(
+        Failure(_unnamed(error, ids[0]) if key in differ else error, tuple(ids))
+        for key, (error, ids) in by_reason.items()
+    )
+
+
+def _unnamed(error: MgmtctlError, item: str) -> MgmtctlError:
+    """The same failure without the name of its item."""
+    kind = type(error)
+    found = kind.__new__(kind, *error.args)
+    found.__dict__.update(vars(error))
+    found.problem = re.sub(rf"(?<!\w){re.escape(item)}(?!\w)", "...", error.problem)
+    return found
 
 
 def _by_code(failures: Iterable[Failure]) -> list[Failure]:

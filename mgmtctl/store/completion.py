@@ -22,6 +22,7 @@ _MAPPED_BYTES = 1 << 28
 # Above so many nobody reads descriptions any more: then values alone are given, which is many times faster.
 _MOST_DESCRIBED = 2_000
 _LONGEST_ID = 9
+_MOST_REVISIONS = 1_000
 _BEYOND = "\U0010ffff"
 _READ_ACTIONS = {
     "users": ("security:read", "user:id"),
@@ -121,6 +122,18 @@ class Reader:
                     filter(None, (self._ids(f"{allowed} AND ({near})", [*parameters, *flat]), lines))
                 )
         return lines
+
+    def revisions(self, group: str, prefix: str) -> str:
+        """The revisions of a group, the newest first, with how and why each came, when the group may be read."""
+        if not self.scope("group:read", "group:id").covers(group):
+            return ""
+        rows = self._connection.execute(
+            "SELECT number, how, coalesce(author, ''), coalesce(reason, '') FROM revisions WHERE group_name = ?"
+            f" ORDER BY number DESC LIMIT {_MOST_REVISIONS}",
+            (group,),
+        )
+        found = ((str(number), " ".join(" ".join(facts).split())) for number, *facts in rows)
+        return "\n".join("\t".join(pair) for pair in found if pair[0].startswith(prefix))
 
     def _ids(self, where: str, parameters: list[object]) -> str:
         if self._few(where, parameters):

@@ -112,6 +112,7 @@ _FLEET = (
         started INTEGER,
         date_add INTEGER NOT NULL,
         last_keep_alive INTEGER,
+        reported INTEGER,
         disconnection_time INTEGER,
         groups TEXT NOT NULL,
         group_config_status TEXT NOT NULL DEFAULT 'not synced'
@@ -125,8 +126,9 @@ _FLEET = (
         node_name TEXT NOT NULL DEFAULT 'unknown'
     ) STRICT""",
     # groups: the names in order, comma-joined: the agent's combination. memberships holds the same fact for queries
-    # by group; both are written by store/agents.py in one place.
+    # by group; both are written by store/agents.py in one place. reported: when last_keep_alive was, in nanoseconds.
     "CREATE INDEX agents_by_groups ON agents (groups)",
+    "CREATE INDEX agents_by_report ON agents (last_keep_alive) WHERE last_keep_alive IS NOT NULL",
     """CREATE TABLE memberships (
         group_name TEXT NOT NULL,
         agent_id INTEGER NOT NULL REFERENCES agents(id) ON DELETE CASCADE,
@@ -144,20 +146,123 @@ _FLEET = (
         signature TEXT NOT NULL,
         built INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # What a merged file with this digest puts into an agent folder: JSON {relative name: [sha256, size]}.
+    # What a merged file with this digest puts into an agent folder: JSON {relative name: [sha256, size]}, and the
+    # revision that each group had: JSON {group: number}. One that nobody was given or uses any more keeps its checksums
+    # and revisions, so that an agent that reports it late is understood; its files are the empty text then. saved: the
+    # last ones that were saved have the highest numbers.
     """CREATE TABLE manifests (
         digest TEXT PRIMARY KEY,
         md5 TEXT NOT NULL,
-        files TEXT NOT NULL
+        files TEXT NOT NULL,
+        revisions TEXT NOT NULL DEFAULT '{}',
+        saved INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX manifests_by_md5 ON manifests (md5)",
+    "CREATE INDEX manifests_by_saved ON manifests (saved)",
     # What was last written into an agent's folder (digest of its merged file), and how every file of it looked then
-    # (a digest): empty when that must not be trusted, NULL when a push was announced and is not recorded yet.
+    # (a digest): empty when that must not be trusted, NULL when a push was announced and is not recorded yet. running:
+    # the merged file that the agent uses, as far as it is known (empty: it is not): a digest, or a checksum that it
+    # reported and that is of nothing known, or `x` when it reported that it has none.
     """CREATE TABLE sync_state (
         agent_id INTEGER PRIMARY KEY REFERENCES agents(id) ON DELETE CASCADE,
         digest TEXT NOT NULL,
         pushed INTEGER NOT NULL,
-        look BLOB
+        look BLOB,
+        running TEXT NOT NULL DEFAULT ''
     ) STRICT""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_ACCESS + _FLEET,)
+_ROLLOUTS = (
+    # A rollout: a sample of agents (canaries) gets what its groups give, the others of the same combinations are held
+    # back while the state is `open`. selection: what was asked for, in words; changed: the groups whose files it
+    # brings, comma-joined; ended_by: a name, '' for nobody.
+    """CREATE TABLE rollouts (
+        id INTEGER PRIMARY KEY,
+        state TEXT NOT NULL CHECK (state IN ('open', 'promoted', 'withdrawn', 'cancelled')),
+        started INTEGER NOT NULL,
+        user TEXT NOT NULL,
+        context_id TEXT,
+        reason TEXT,
+        selection TEXT NOT NULL,
+        abort_if TEXT,
+        changed TEXT NOT NULL,
+        ended INTEGER,
+        ended_by TEXT
+    ) STRICT""",
+    "CREATE INDEX rollouts_open ON rollouts (id) WHERE state = 'open'",
+    # What a rollout brings to a combination of groups (digest of a merged file), and what most of it had before.
+    """CREATE TABLE rollout_aims (
+        rollout_id INTEGER NOT NULL REFERENCES rollouts(id) ON DELETE CASCADE,
+        groups TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        before TEXT NOT NULL,
+        PRIMARY KEY (rollout_id, groups)
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE rollout_canaries (
+        rollout_id INTEGER NOT NULL REFERENCES rollouts(id) ON DELETE CASCADE,
+        agent_id INTEGER NOT NULL REFERENCES agents(id) ON DELETE CASCADE,
+        why TEXT NOT NULL,
+        failure TEXT,
+        PRIMARY KEY (rollout_id, agent_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX rollout_canaries_by_agent ON rollout_canaries (agent_id)",
+)
+
+_HISTORY = (
+    # Each state of a group's folder. changes: JSON [[change, file], ...]; author NULL: found on disk, its files
+    # written between the times `written`: JSON [from, to].
+    """CREATE TABLE revisions (
+        group_name TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        how TEXT NOT NULL,
+        author TEXT,
+        context_id TEXT,
+        reason TEXT,
+        changes TEXT NOT NULL,
+        tree TEXT NOT NULL,
+        written TEXT,
+        PRIMARY KEY (group_name, number)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX revisions_by_tree ON revisions (tree)",
+    # The highest number of each group, which never comes back; state: how the folder looked when it was recorded.
+    """CREATE TABLE revision_heads (
+        group_name TEXT PRIMARY KEY,
+        number INTEGER NOT NULL,
+        state TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # files: JSON {relative name: [sha256, size]}; digest: SHA-256 of that text.
+    "CREATE TABLE trees (digest TEXT PRIMARY KEY, files TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    # Contents in the folder `revisions`, and in how many trees each is.
+    "CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, uses INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX blobs_unused ON blobs (sha256) WHERE uses <= 0",
+    # The journal: a change that was announced before its first file was touched and is not recorded yet.
+    """CREATE TABLE intents (
+        group_name TEXT PRIMARY KEY,
+        how TEXT NOT NULL,
+        author TEXT,
+        context_id TEXT,
+        reason TEXT,
+        time INTEGER NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+)
+
+_ACCEPTED = (
+    # Errors that somebody accepted in a file of a group, for exactly these bytes (digest: SHA-256); rules: JSON, the
+    # names of the lint rules that found them.
+    """CREATE TABLE accepted (
+        group_name TEXT NOT NULL,
+        file TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        rules TEXT NOT NULL,
+        user TEXT NOT NULL,
+        context_id TEXT,
+        reason TEXT NOT NULL,
+        time INTEGER NOT NULL,
+        PRIMARY KEY (group_name, file, digest)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_ACCESS + _FLEET + _ROLLOUTS + _HISTORY + _ACCEPTED,)

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 from mgmtctl.store.database import Database
 
 if TYPE_CHECKING:
+    from mgmtctl.store.accepted import AcceptedStore
     from mgmtctl.store.agents import AgentStore
     from mgmtctl.store.contexts import ContextStore
     from mgmtctl.store.login_failures import LoginFailureStore
     from mgmtctl.store.policies import PolicyStore
+    from mgmtctl.store.reports import ReportStore
+    from mgmtctl.store.revisions import RevisionStore
     from mgmtctl.store.roles import RoleStore
+    from mgmtctl.store.rollouts import RolloutStore
     from mgmtctl.store.rules import RuleStore
     from mgmtctl.store.sessions import SessionStore
     from mgmtctl.store.settings import SettingStore
@@ -102,3 +106,27 @@ class Store:
         from mgmtctl.store.sync_state import SyncStateStore
 
         return SyncStateStore(self.database)
+
+    @cached_property
+    def rollouts(self) -> RolloutStore:
+        from mgmtctl.store.rollouts import RolloutStore
+
+        return RolloutStore(self.database)
+
+    @cached_property
+    def reports(self) -> ReportStore:
+        from mgmtctl.store.reports import ReportStore
+
+        return ReportStore(self.database)
+
+    @cached_property
+    def revisions(self) -> RevisionStore:
+        from mgmtctl.store.revisions import RevisionStore
+
+        return RevisionStore(self.database)
+
+    @cached_property
+    def accepted(self) -> AcceptedStore:
+        from mgmtctl.store.accepted import AcceptedStore
+
+        return AcceptedStore(self.database)

@@ -2,7 +2,8 @@
 
 Rules (D 8): `group_config_status` changes in the transaction of its cause, and `synced` is only written for files that
 are in place. A push is announced first (`begin`) and recorded after (`record`): an agent whose push was cut short has
-an unsettled state, so that the next run looks into its folder. Digests are SHA-256 of merged files.
+an unsettled state, so that the next run looks into its folder. What an agent was given and what it uses are two things:
+`running` follows a push at once, or at the next restart. Digests are SHA-256 of merged files.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from mgmtctl.store.database import Database
 # A look that was recorded within the tick of the clock in which a file was written: a later change may bear the same
 # time, so it is not trusted. NULL: a push was announced and is not recorded yet.
 FRESH = b""
+_MD5_DIGITS = 32
+_REMEMBERED = 10_000  # checksums of merged files that nobody was given or uses any more
 
 
 class Merged(NamedTuple):
@@ -33,7 +36,9 @@ class Merged(NamedTuple):
 class Member(NamedTuple):
     """An agent as sync sees it: what it shall get (`groups`, comma-joined), where, and what it last got.
 
-    `pushed_digest` is empty when nothing was ever written; `look` says how the files looked then (a digest).
+    `pushed_digest` is empty when nothing was ever written; `look` says how the files looked then (a digest). `running`
+    is what it uses, as far as that is known: empty, a digest, or what it reported that is nothing known. `reported` is
+    the checksum of its last report, and `reported_at` when that was (seconds).
     """
 
     id: int
@@ -44,6 +49,9 @@ class Member(NamedTuple):
     pushed_digest: str
     pushed: int
     look: bytes | None
+    running: str = ""
+    reported: str | None = None
+    reported_at: int | None = None
 
     @property
     def agent_id(self) -> str:
@@ -53,13 +61,14 @@ class Member(NamedTuple):
 
 class Written(NamedTuple):
     """A push that ended: the agent, the groups it was for, what was written, how its files look now, and when the
-    newest of them changed (ns)."""
+    newest of them changed (ns). `applied`: the agent restarts by itself, so it uses them from now on."""
 
     id: int
     groups: str
     digest: str
     look: bytes
     newest: int
+    applied: bool = True
 
 
 # Groups (comma-joined), agent id, and its look when that alone can say that the agent needs nothing.
@@ -69,7 +78,8 @@ _SEEN = """SELECT a.groups, a.id,
         CASE WHEN a.folder IS NULL AND a.group_config_status = 'synced' THEN s.look END
     FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 _MEMBER = """SELECT a.id, a.name, a.groups, a.folder, a.group_config_status,
-        coalesce(s.digest, ''), coalesce(s.pushed, 0), s.look
+        coalesce(s.digest, ''), coalesce(s.pushed, 0), s.look, coalesce(s.running, ''), a.merged_sum,
+        a.last_keep_alive
     FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 
 
@@ -112,16 +122,53 @@ class SyncStateStore:
         """Keep what was built for a combination."""
         self._database.execute("INSERT OR REPLACE INTO merged_files VALUES (?, ?, ?, ?, ?, ?)", merged)
 
-    def save_manifest(self, digest: str, md5: str, manifest: Mapping[str, tuple[str, int]]) -> None:
-        """Keep what a merged file puts into agent folders: name -> (SHA-256, size)."""
+    def save_manifest(
+        self,
+        digest: str,
+        md5: str,
+        manifest: Mapping[str, tuple[str, int]],
+        revisions: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep what a merged file puts into agent folders: name -> (SHA-256, size), and the revisions of its groups.
+
+        The same bytes may come again from later revisions; the last ones count.
+        """
         self._database.execute(
-            "INSERT OR IGNORE INTO manifests VALUES (?, ?, ?)", (digest, md5, json.dumps(manifest))
+            "INSERT INTO manifests (digest, md5, files, revisions, saved)"
+            " VALUES (?, ?, ?, ?, (SELECT coalesce(max(saved), 0) + 1 FROM manifests)) ON CONFLICT (digest)"
+            " DO UPDATE SET files = excluded.files, saved = excluded.saved,"
+            " revisions = iif(excluded.revisions = '{}', revisions, excluded.revisions)",
+            (digest, md5, json.dumps(manifest), json.dumps(revisions or {})),
         )
+
+    def revisions(self, digest: str) -> dict[str, int]:
+        """The last revision of each group that has what the merged file with this digest was built from.
+
+        None when not known. The same files may have come again in a later revision than it was built from.
+        """
+        rows = self._database.rows(
+            "SELECT e.key, coalesce((SELECT max(later.number) FROM revisions built JOIN revisions later"
+            " ON later.tree = built.tree AND later.group_name = built.group_name"
+            " WHERE built.group_name = e.key AND built.number = e.value), e.value)"
+            " FROM manifests m, json_each(m.revisions) e WHERE m.digest = ? ORDER BY e.id",
+            (digest,),
+        )
+        return {group: int(number) for group, number in rows}
+
+    def known_digest(self, checksum: str) -> str | None:
+        """The digest of the merged file with this checksum, MD5 or SHA-256 in lower case; None: of none that is kept.
+
+        None too where two merged files share their MD5: then it says nothing.
+        """
+        by_md5 = "SELECT digest FROM manifests WHERE md5 = ? LIMIT 2"
+        by_digest = "SELECT digest FROM manifests WHERE digest = ?"
+        rows = self._database.rows(by_md5 if len(checksum) == _MD5_DIGITS else by_digest, (checksum,))
+        return rows[0][0] if len(rows) == 1 else None
 
     def manifest(self, digest: str) -> dict[str, tuple[str, int]] | None:
         """What the merged file with this digest put into agent folders: name -> (SHA-256, size)."""
         text = self._database.value("SELECT files FROM manifests WHERE digest = ?", (digest,))
-        if text is None:
+        if not text:
             return None
         return {name: (sha256, size) for name, (sha256, size) in json.loads(text).items()}
 
@@ -142,7 +189,8 @@ class SyncStateStore:
         """Announce pushes: until they are recorded these agents are not synced and their state is not trusted."""
         rows = [(identifier,) for identifier in ids]
         self._database.executemany(
-            "INSERT INTO sync_state VALUES (?, '', 0, NULL) ON CONFLICT (agent_id) DO UPDATE SET look = NULL",
+            "INSERT INTO sync_state (agent_id, digest, pushed) VALUES (?, '', 0)"
+            " ON CONFLICT (agent_id) DO UPDATE SET look = NULL",
             rows,
         )
         self.set_not_synced(row[0] for row in rows)
@@ -150,8 +198,22 @@ class SyncStateStore:
     def record(self, written: Sequence[Written], now: int) -> None:
         """Record pushes whose files are in place. An agent deleted meanwhile is passed over."""
         self._database.executemany(
-            "UPDATE sync_state SET digest = ?, pushed = ?, look = ? WHERE agent_id = ?",
-            ((w.digest, now, w.look, w.id) for w in written),
+            "UPDATE sync_state SET digest = ?1, pushed = ?2, look = ?3, running = iif(?4, ?1, running)"
+            " WHERE agent_id = ?5",
+            ((w.digest, now, w.look, w.applied, w.id) for w in written),
+        )
+
+    def set_running(self, agents: Iterable[tuple[int, str]]) -> None:
+        """What these agents (id, checksum) use from now on; who was never pushed to keeps nothing."""
+        self._database.executemany(
+            "UPDATE sync_state SET running = ?2 WHERE agent_id = ?1 AND running <> ?2", agents
+        )
+
+    def doubt(self, ids: Iterable[int]) -> None:
+        """Do not trust how the files of these agents look: the next run reads them."""
+        self._database.executemany(
+            "UPDATE sync_state SET look = ?2 WHERE agent_id = ?1 AND look IS NOT NULL",
+            ((identifier, FRESH) for identifier in ids),
         )
 
     def settle(self, written: Sequence[Written]) -> None:
@@ -189,12 +251,21 @@ class SyncStateStore:
         )
 
     def forget_unused(self) -> None:
-        """Drop combinations without agents, and manifests that nothing refers to and no push cut short may need."""
+        """Drop combinations without agents, and what merged files hold that nothing refers to.
+
+        Not while a push that was cut short may need it. The checksums of the last ones stay known.
+        """
         self._database.execute(
             "DELETE FROM merged_files WHERE instr(groups, ',') > 0 AND groups NOT IN (SELECT groups FROM agents)"
         )
         self._database.execute(
-            "DELETE FROM manifests WHERE NOT EXISTS (SELECT 1 FROM sync_state WHERE look IS NULL)"
+            "UPDATE manifests SET files = '' WHERE files <> ''"
+            " AND NOT EXISTS (SELECT 1 FROM sync_state WHERE look IS NULL)"
             " AND digest NOT IN (SELECT digest FROM merged_files)"
             " AND digest NOT IN (SELECT digest FROM sync_state)"
+            " AND digest NOT IN (SELECT running FROM sync_state)"
+        )
+        self._database.execute(
+            "DELETE FROM manifests WHERE files = '' AND saved <= (SELECT max(saved) FROM manifests) - ?",
+            (_REMEMBERED,),
         )

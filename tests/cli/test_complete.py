@@ -84,6 +84,34 @@ def test_bare_values_have_no_description(fleet: Cli) -> None:
     assert complete("agents", "", "bare") == ["001", "002", "003", "004", "005", "006"]
 
 
+def test_revisions_are_those_of_the_group_on_the_line(fleet: Cli) -> None:
+    assert fleet("files", "put", "web/a.txt", "-", "--reason", "one\ttwo\nthree", stdin="x").code == 0
+    assert complete("revisions", "", "", "web/a.txt") == ["2\tput admin one two three", "1\tcreate admin"]
+    assert complete("revisions", "1", "bare", "web") == ["1"]
+    assert complete("revisions", "", "", "nothing") == []
+    assert complete("revisions") == []
+
+
+def test_revisions_of_a_group_that_may_not_be_read_are_not_offered(store: Store) -> None:
+    act_with(store, [{**allow("group:id:web"), "actions": ["group:read"]}])
+    assert complete("revisions", "", "", "db") == []
+    assert [line.split("\t")[0] for line in complete("revisions", "", "", "web")] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        pytest.param("sysch", ["syscheck"], id="sections"),
+        pytest.param("syscheck.f", ["syscheck.frequency\tint", "syscheck.file_limit"], id="options of one"),
+        pytest.param("wodle.sysc", ["wodle.syscollector"], id="modules"),
+        pytest.param("syscheck.directories@rea", ["syscheck.directories@realtime\tyes_no"], id="attributes"),
+        pytest.param("nonsense.", [], id="nothing"),
+    ],
+)
+def test_options_of_agent_conf_need_no_session(prefix: str, expected: list[str], cli: Cli) -> None:
+    assert complete("options", prefix) == expected
+
+
 def test_actions_and_topics_need_no_session(cli: Cli) -> None:
     assert "agent:read\tread agents: records, keys, configuration, status" in complete("actions", "agent:")
     assert complete("topics", "cr") == ["cron\tRunning unattended."]

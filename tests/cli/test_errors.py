@@ -115,7 +115,7 @@ def test_the_label_is_red_on_a_terminal_only() -> None:
         ),
         pytest.param(
             [Failure(InvalidError("no"), tuple(map(str, range(25))))],
-            f"error: {', '.join(map(str, range(20)))} and 5 more: no\n",
+            "error: 0, 1 and 23 more: no\n",
             id="many items are counted",
         ),
     ],

@@ -40,7 +40,9 @@ FILES = {
     "fleet.csv": "name,groups\nnew-1,web\n",
     "fleet.ndjson": '{"name": "new-1", "groups": "web"}\n',
     "agent.conf": "<agent_config></agent_config>\n",
+    "a.conf": "<agent_config><no_such_section/></agent_config>\n",
     "rules.txt": "one\n",
+    "report.json": '{"event": "startup", "version": "Product v4.9.2"}\n',
 }
 WORLD = (
     *(f"groups create {name}" for name in ("web", "db", "pci", "base")),
@@ -55,9 +57,13 @@ WORLD = (
     *(f"rules create {name} -f staff.json" for name in ("staff-of-web", "rule-101")),
     "files put web/agent.conf agent.conf",
     "files put web/old.txt rules.txt",
+    "agents create base-1 --group base",
+    "sync run --group base --canary 1",
 )
 # What an example takes for granted is not there yet: what it makes.
 UNMADE = {
+    "mgmtctl sync wait --group web --timeout 5m": "sync run --all",
+    "mgmtctl sync wait db-02 && echo it is there": "sync run --all",
     "mgmtctl groups create web": "groups delete web --force -y",
     "mgmtctl agents create web-1 --group web": "agents delete web-1 -y",
     "mgmtctl roles create web-team": "roles delete web-team -y",
@@ -75,6 +81,7 @@ TURNED = (
     ("recover", " --password-file new.password"),
     (" delete ", " --yes"),
     (" rm ", " --yes"),
+    (" rollback ", " --yes"),
     ("logout --all", " --yes"),
     ("security set rbac_mode black", " --yes"),
 )
@@ -86,6 +93,8 @@ ANSWERS_NO = {
     "mgmtctl policies lint": 1,
     "mgmtctl rules explain staff-of-web --context-file context.json --as portal": 1,
     "mgmtctl sync status --exit-code": 1,
+    "mgmtctl files diff web": 1,
+    "mgmtctl files diff web/agent.conf --revision 1 --to 2": 1,
     "mgmtctl can-i agent:read agent:id:001 --context-file account.json --wrap portal": 1,
 }
 SHELLS = {

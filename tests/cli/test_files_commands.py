@@ -27,7 +27,7 @@ def test_put_stores_the_bytes_and_says_what_to_do_next(admin: Cli, web: Path, tm
     (tmp_path / "a.conf").write_bytes(b"\xff\r\n")
     put = admin("files", "put", "web/a.txt", str(tmp_path / "a.conf"))
     assert (put.code, put.out) == (0, "")
-    assert put.err == "created `web/a.txt` (3 bytes); no agent is concerned\n"
+    assert put.err == "created `web/a.txt` (3 bytes) as r2; no agent is concerned\n"
     assert (web / "a.txt").read_bytes() == b"\xff\r\n"
     assert admin("files", "show", "web/a.txt").raw == b"\xff\r\n"
 
@@ -63,7 +63,7 @@ def test_a_refusal_can_be_json(admin: Cli, web: Path) -> None:
 
 def test_a_dry_run_says_so_and_writes_nothing(admin: Cli, web: Path) -> None:
     put = admin("files", "put", "web/a.txt", "-", "-n", stdin=b"x")
-    assert put.err.startswith("dry run: created `web/a.txt`")
+    assert put.err.startswith("dry run: would create `web/a.txt`")
     assert not (web / "a.txt").exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,3 +153,12 @@ def test_name_and_count_are_whole_on_a_narrow_terminal(fleet: Cli, monkeypatch: 
     name = "production-" + "x" * 60
     assert fleet("groups", "create", name).code == 0
     assert f"\n{name}  0" in fleet("groups", "list", terminal=True).out
+
+
+def test_a_group_that_comes_back_has_its_files_named(fleet: Cli, home: Path) -> None:
+    shutil.rmtree(home / "shared" / "web")
+    assert fleet("groups", "create", "web").err == (
+        "created group `web`\n"
+        "its agent.conf is empty; the files that it had until r1: mgmtctl files rollback web --to 1\n"
+    )
+    assert fleet("groups", "create", "new").err == "created group `new`\n"

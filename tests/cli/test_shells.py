@@ -46,6 +46,7 @@ def program(made_service: tuple[Path, str], tmp_path_factory: pytest.TempPathFac
         patch.chdir(top / "files")
         for name in ("web-01", "db-01"):
             assert run_here("agents", "create", name).code == 0
+        assert run_here("files", "put", "default/words.txt", "-", stdin="x").code == 0
         yield top
 
 
@@ -54,7 +55,21 @@ OFFERS = [
     pytest.param("mgmtctl whoa", ["whoami"], id="a word"),
     pytest.param(
         "mgmtctl agents ",
-        ["list", "show", "create", "import", "set", "delete", "key", "add-group", "remove-group", "summary"],
+        [
+            *(
+                "list",
+                "show",
+                "create",
+                "import",
+                "set",
+                "delete",
+                "key",
+                "add-group",
+                "remove-group",
+                "summary",
+            ),
+            *("config", "files", "keepalive", "restart"),
+        ],
         id="verbs",
     ),
     pytest.param("mgmtctl roles add-", ["add-policy", "add-rule"], id="verbs by prefix"),
@@ -71,6 +86,14 @@ OFFERS = [
     ),
     pytest.param("mgmtctl can-i agent:rest", ["agent:restart"], id="actions"),
     pytest.param("mgmtctl files show default/ag", ["default/agent.conf"], id="files of a group"),
+    pytest.param(
+        "mgmtctl files show default/agent.conf --revision ", ["2", "1"], id="revisions of that group"
+    ),
+    pytest.param(
+        "mgmtctl options show syscheck.scan_",
+        [f"syscheck.scan_{it}" for it in ("day", "on_start", "time")],
+        id="options of agent.conf",
+    ),
     pytest.param("mgmtctl rules create x -f rule-", ["rule-one.json", "rule-two.json"], id="paths"),
     pytest.param(
         "mgmtctl run-as --context-file rule-one.json -- agents sh", ["show"], id="a command after --"

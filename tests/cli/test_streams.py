@@ -75,18 +75,37 @@ def test_talk_that_nobody_can_hear_changes_no_exit_code(
 
 
 @pytest.mark.parametrize(
-    ("line", "code"),
+    "line",
     [
-        pytest.param("roles delete 100", 2, id="a question"),
-        pytest.param("login -u admin", 2, id="a password"),
-        pytest.param("login -u admin --password-stdin", 4, id="a password from stdin"),
-        pytest.param("roles show -", 0, id="names from stdin"),
-        pytest.param("rules create x -f -", 7, id="a document from stdin"),
+        pytest.param("login -u admin --password-stdin", id="a password"),
+        pytest.param("roles show -", id="names"),
+        pytest.param("rules create x -f -", id="a document"),
+        pytest.param("files put default/x.txt -", id="a file"),
+        pytest.param("agents import -", id="agents"),
+        pytest.param("files validate -", id="a file to check"),
     ],
 )
-def test_a_closed_stdin_is_an_empty_one(line: str, code: int, logged_in: Path) -> None:
-    found, err = in_shell(f"{line} <&-")
-    assert (found, "Traceback" in err) == (code, False)
+def test_a_closed_stdin_is_no_empty_one(line: str, logged_in: Path) -> None:
+    code, err = in_shell(f"{line} <&-")
+    assert (code, "Traceback" in err) == (74, False)
+    assert err.splitlines()[0] == "error: stdin: cannot be read"
+    assert "why: it is closed" in err
+    assert not (logged_in / "shared" / "default" / "x.txt").exists()
+
+
+@pytest.mark.parametrize("line", ["roles delete 100", "login -u admin"])
+def test_nobody_can_be_asked_at_a_closed_stdin(line: str, logged_in: Path) -> None:
+    assert in_shell(f"{line} <&-")[0] == 2
+
+
+def test_a_stdin_that_can_only_be_written_is_a_failure_too(logged_in: Path, tmp_path: Path) -> None:
+    code, err = in_shell(f"files put default/x.txt - 0> {tmp_path}/written")
+    assert (code, "stdin: cannot be read" in err) == (74, True)
+
+
+def test_an_empty_stdin_is_an_empty_file(logged_in: Path) -> None:
+    assert in_shell("files put default/x.txt - < /dev/null")[0] == 0
+    assert (logged_in / "shared" / "default" / "x.txt").read_bytes() == b""
 
 
 def test_without_any_stream_it_still_works(logged_in: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,6 +55,57 @@ def test_a_run_says_what_it_did(admin: Cli, fleet: Context) -> None:
     assert (first.code, first.out, first.err) == (0, "", "2 agents: 2 written to, 0 up to date\n")
     assert admin("sync", "run", "--all").err == "2 agents: 0 written to, 2 up to date\n"
     assert admin("sync", "run", "--all", "-q").err == ""
+
+
+def test_a_plan_on_a_terminal_lists_ten_agents(admin: Cli, fleet: Context) -> None:
+    for number in range(3, 14):
+        assert admin("agents", "create", f"host-{number}").code == 0
+    shown = admin("sync", "plan", "--all", terminal=True)
+    assert [line.split()[0] for line in shown.out.splitlines()[1:]] == [f"{n:03}" for n in range(1, 11)]
+    assert "and 3 more: -o tsv lists all\n" in shown.err
+    assert len(admin("sync", "plan", "--all", "-o", "tsv", terminal=True).out.splitlines()) == 14
+    assert len(admin("sync", "plan", "--all").out.splitlines()) == 14
+    admin("sync", "run", "--all")
+    nothing = admin("sync", "plan", "--all", terminal=True)
+    assert (nothing.out, nothing.err) == ("", "13 agents: 0 would be written to, 13 up to date\n")
+
+
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_findings_come_before_what_failed(admin: Cli, fleet: Context, verb: str) -> None:
+    fleet.folders.write_file("web", "agent.conf", BAD)
+    told = admin("sync", verb, "--all").err
+    assert told.index("[unknown-section]") < told.index("error: 002: group `web` is invalid")
+
+
+@pytest.mark.parametrize("words", [("plan", "--all"), ("run", "--all"), ("run", "002")])
+@pytest.mark.parametrize("form", ["json", "ndjson"])
+def test_failures_as_json_are_all_that_stderr_holds(
+    admin: Cli, fleet: Context, words: tuple[str, ...], form: str
+) -> None:
+    fleet.folders.write_file("web", "agent.conf", BAD)
+    other = shared(fleet, "001") / "merged.mg"
+    other.parent.mkdir(parents=True)
+    other.write_text("foreign")
+    found = admin("sync", *words, "-o", form)
+    record = json.loads(found.err)
+    assert record["summary"].endswith("1 failed")
+    assert ("warnings" in record) == ("--all" in words)
+    assert record["exit"] == found.code != 0
+    assert [finding["rule"] for finding in record["findings"]] == ["unknown-section"]
+
+
+def test_a_folder_that_is_none_is_named_with_its_agent_and_a_fix(admin: Cli, fleet: Context) -> None:
+    admin("sync", "run", "--all")
+    shutil.rmtree(fleet.folders.agents / "002")
+    (fleet.folders.agents / "002").write_text("")
+    fleet.folders.write_file("web", "a.txt", b"1")
+    told = admin("sync", "run", "--all").err
+    assert "error: folder `agents/002`: a file or a symlink stands where a folder shall be\n" in told
+    assert "  fix: make it a folder that can be used, then sync again\n" in told
+
+
+def test_ignored_counts_as_fine_and_help_says_so(admin: Cli) -> None:
+    assert "End with 1 unless every agent is synced or ignored." in admin("sync", "status", "--help").out
 
 
 def test_a_run_gives_data_when_a_format_is_asked_for(admin: Cli, fleet: Context) -> None:
@@ -229,7 +282,8 @@ def test_explain_names_the_stage_and_the_next_step(admin: Cli, fleet: Context) -
     text = admin("sync", "explain", "host-2").out
     assert "next    mgmtctl files validate web, then mgmtctl sync run 002\n" in text
     assert "finding web/agent.conf:2:3: error: " in text
-    assert admin("sync", "explain", "host-2", "-o", "json").json()["stage"] == "blocked"
+    assert admin("sync", "explain", "host-2", "-o", "json").json()["stage"] == "never-synced"
+    assert "why     nothing was ever written to its folder, and group `web` is invalid: " in text
     assert admin("sync", "explain", "nobody").code == 5
 
 
@@ -254,3 +308,17 @@ def test_without_a_login_nothing_is_said(cli: Cli, service_home: Path) -> None:
 def test_an_empty_fleet_is_no_error(admin: Cli) -> None:
     assert admin("sync", "run", "--all").err == "0 agents: 0 written to, 0 up to date\n"
     assert admin("sync", "status", "--exit-code").code == 0
+
+
+@pytest.mark.parametrize("command", ["run --all", "promote 1"])
+@pytest.mark.parametrize("seconds", ["nan", "NaN", "inf", "1e999", "-1", "-inf", "x", ""])
+def test_a_time_to_wait_is_a_number(admin: Cli, command: str, seconds: str) -> None:
+    refused = admin("sync", *command.split(), f"--lock-timeout={seconds}", "-y")
+    assert (refused.code, "--lock-timeout" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--interval"])
+@pytest.mark.parametrize("duration", ["nan", "inf", "nans", "-1s", "1e9s", "1.5s", "5", ""])
+def test_a_duration_is_a_number_with_its_unit(admin: Cli, option: str, duration: str) -> None:
+    refused = admin("sync", "wait", "--all", f"{option}={duration}")
+    assert (refused.code, option in refused.err) == (2, True)

@@ -12,8 +12,8 @@
 
 `# given:` is one of GIVEN and comes first; other `#` lines and empty lines are kept. Files are made with mode 0600.
 `VARIABLE=value` before `mgmtctl` and `< FILE` or `> FILE` after its arguments work as in a shell. Stdout and stderr
-stand in the order they came; what differs from run to run is shown as `<time>`, `<key>`, `<token>`, `<seconds>`, and
-the folders as `/here` and `/service`.
+stand in the order they came; what differs from run to run is shown as `<time>`, `<key>`, `<token>`, `<seconds>`,
+`<age>`, and the folders as `/here` and `/service`. `cat > $MGMTCTL_HOME/...` stands for work with another tool.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _VOLATILE = (
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "<token>"),
     (re.compile(r"(?<=key)(\W+)[0-9a-f]{64}\b"), r"\1<key>"),
     (re.compile(r"\b\d+\.\d{3}s\b"), "<seconds>"),
+    (re.compile(r"\b\d+ s ago\b"), "<age>"),
 )
 
 
@@ -86,7 +87,7 @@ def replay(text: str, folder: Path) -> str:
     for step in steps:
         lines += [*step.before, f"$ {step.line}"]
         if step.line.startswith("cat > "):
-            name = step.line.split()[2]
+            name = step.line.split()[2].replace("$MGMTCTL_HOME", os.environ["MGMTCTL_HOME"])
             _create(folder / name, "".join(f"{line}\n" for line in step.content))
             lines += [*step.content, "EOF"]
         else:

@@ -163,6 +163,9 @@ def test_fix_names_each_missing_group_that_can_be_made() -> None:
     error = refusal(b"name,groups\naa,linux\nbb,mac\ncc,linux\ndd,a; b\n")
     assert error.fix == "mgmtctl groups create linux; mgmtctl groups create mac"
     assert refusal(b'name,groups\naa,"web,web"\n').fix is None
+    many = refusal(b"name,groups\n" + b"".join(b"n%d,g%d\n" % (n, n) for n in range(MAX_SHOWN + 10)))
+    assert many.fix is not None
+    assert many.fix.endswith(f"; mgmtctl groups create g{MAX_SHOWN - 1}; and 10 more")
 
 
 def test_no_finding_refuses_nothing() -> None:

@@ -13,11 +13,13 @@ from mgmtctl.domain.sync import (
     BLOCKED,
     CREATE,
     DIVERGED,
+    HELD,
     IGNORED,
     NEVER_SYNCED,
     NO_FOLDER,
     OTHER,
     OVERWRITE,
+    PENDING_RESTART,
     REMOVE,
     STAGES,
     STALE,
@@ -26,7 +28,6 @@ from mgmtctl.domain.sync import (
     Change,
     Standing,
     differences,
-    ignores_shared,
     plan,
     stage,
     written_by_us,
@@ -126,8 +127,11 @@ def test_a_push_that_was_cut_short_is_never_taken_for_an_edit(
     assert not [change for change in plan(foreign, mixed, ours) if change.edited_there]
 
 
+T, S = "cd" * 32, "ab" * 32
+
+
 def standing(**facts: Any) -> Standing:
-    given_facts: dict[str, Any] = {"agent": "001", "target": "t" * 64, "pushed": "t" * 64}
+    given_facts: dict[str, Any] = {"agent": "001", "target": T, "pushed": T, "running": T}
     return Standing(**{**given_facts, **facts})
 
 
@@ -136,11 +140,31 @@ def standing(**facts: Any) -> Standing:
     [
         pytest.param({}, SYNCED, None, id="synced_needs_nothing"),
         pytest.param(
-            {"pushed": None, "diverged": "x"}, NEVER_SYNCED, "mgmtctl sync run 001", id="never_synced"
+            {"pushed": None, "diverged": "x", "running": ""},
+            NEVER_SYNCED,
+            "mgmtctl sync run 001",
+            id="never_synced",
         ),
-        pytest.param({"pushed": "s" * 64}, STALE, "mgmtctl sync run 001", id="stale"),
+        pytest.param(
+            {
+                "pushed": None,
+                "blocked_by": ["group `web` is invalid"],
+                "target": None,
+                "repair": "repair web",
+            },
+            NEVER_SYNCED,
+            "repair web, then mgmtctl sync run 001",
+            id="never_synced_and_blocked_has_to_be_repaired_first",
+        ),
+        pytest.param({"pushed": S, "running": S}, STALE, "mgmtctl sync run 001", id="stale"),
         pytest.param({"diverged": "changed there: `a`"}, DIVERGED, "mgmtctl sync run 001", id="diverged"),
         pytest.param({"ignores_shared": True}, IGNORED, "set agent.remote_conf=1", id="ignored"),
+        pytest.param(
+            {"ignores_shared": True, "running": S, "restarts": False},
+            IGNORED,
+            "set agent.remote_conf=1",
+            id="a_restart_does_not_help_an_agent_that_ignores_what_it_gets",
+        ),
         pytest.param(
             {"blocked_by": ["group `web` is invalid"], "target": None},
             BLOCKED,
@@ -153,6 +177,66 @@ def standing(**facts: Any) -> Standing:
             "make the folder reachable",
             id="without_a_folder_nothing_else_matters",
         ),
+        pytest.param(
+            {"running": S, "restarts": False},
+            PENDING_RESTART,
+            "mgmtctl agents restart 001",
+            id="pushed_but_not_restarted",
+        ),
+        pytest.param(
+            {"running": "", "restarts": False},
+            PENDING_RESTART,
+            "mgmtctl agents restart 001",
+            id="given_its_first_files_but_not_restarted",
+        ),
+        pytest.param(
+            {"running": "", "restarts": True},
+            PENDING_RESTART,
+            "mgmtctl agents restart 001",
+            id="auto_restart_was_set_after_the_push",
+        ),
+        pytest.param(
+            {"pushed": S, "running": T, "restarts": False},
+            STALE,
+            "mgmtctl sync run 001",
+            id="what_has_to_be_written_comes_before_a_restart",
+        ),
+        pytest.param({"running": S}, STALE, "mgmtctl agents restart 001", id="reports_an_older_file"),
+        pytest.param(
+            {"running": "9" * 32, "unknown": True}, DIVERGED, "see which folder", id="reports_an_unknown_file"
+        ),
+        pytest.param({"running": "x", "unknown": True}, DIVERGED, "see which folder", id="reports_no_file"),
+        pytest.param(
+            {"pushed": S, "held": "kept back by rollout 3"}, HELD, "mgmtctl sync promote", id="held"
+        ),
+        pytest.param(
+            {"pushed": None, "held": "kept back by rollout 3"},
+            HELD,
+            "mgmtctl sync promote",
+            id="held_and_new",
+        ),
+        pytest.param(
+            {
+                "pushed": S,
+                "held": "kept back",
+                "promote": "mgmtctl sync run 002, then mgmtctl sync promote 3",
+            },
+            HELD,
+            "mgmtctl sync run 002, then mgmtctl sync promote 3",
+            id="held_by_a_rollout_whose_canaries_are_behind",
+        ),
+        pytest.param(
+            {"held": "kept back by rollout 3", "diverged": "changed there: `a`"},
+            DIVERGED,
+            "mgmtctl sync run 001",
+            id="one_that_has_the_target_is_repaired_not_held",
+        ),
+        pytest.param(
+            {"pushed": S, "held": "kept back", "blocked_by": ["group `web` is invalid"], "target": None},
+            BLOCKED,
+            "repair that",
+            id="blocked_comes_before_held",
+        ),
     ],
 )
 def test_the_first_thing_that_stops_an_agent_is_its_stage(
@@ -163,17 +247,95 @@ def test_the_first_thing_that_stops_an_agent_is_its_stage(
     assert found.next_step == next_step or str(found.next_step).startswith(str(next_step))
 
 
-def test_a_stale_agent_is_told_which_merged_file_it_has() -> None:
-    found = stage(standing(pushed="ab" * 32, target="cd" * 32))
-    assert found.why == "it has merged file abababababab, its groups give cdcdcdcdcdcd"
+REVISIONS = {S: {"web": 6, "default": 3}, T: {"web": 7, "default": 3}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        pytest.param(
+            {"pushed": S}, "has merged file abababababab; its groups give cdcdcdcdcdcd", id="stale_by_digest"
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": REVISIONS},
+            "has web r6, default r3; its groups give web r7, default r3",
+            id="stale_by_revision_with_every_group",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {T: {"web": 7}}},
+            "has merged file abababababab; its groups give web r7",
+            id="a_revision_that_is_not_known_is_not_made_up",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {S: {"web": 7}, T: {"web": 7}}},
+            "has web r7; its groups give cdcdcdcdcdcd",
+            id="the_same_revisions_differ_by_something_else",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {S: {"web": 6, "db": 2}, T: {"web": 6, "pci": 4}}},
+            "has web r6, db r2; groups changed: + pci, - db; its groups give web r6, pci r4",
+            id="other_groups",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {S: {"web": 6, "db": 2}, T: {"db": 2, "web": 6}}},
+            "has web r6, db r2; groups changed their order: db, web",
+            id="the_same_groups_in_another_order",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {S: {"web": 13, "db": 2}, T: {"db": 2}}, "on_disk": {"web": 13}},
+            "has web r13, db r2; web changed on disk since r13",
+            id="changed_on_disk",
+        ),
+        pytest.param(
+            {"pushed": S, "revisions": {S: {"web": 12, "db": 2}, T: {"db": 3}}, "on_disk": {"web": 13}},
+            "has web r12, db r2; web changed on disk since r13; its groups give db r3",
+            id="changed_on_disk_and_by_a_command",
+        ),
+        pytest.param(
+            {"running": S, "restarts": False, "revisions": REVISIONS},
+            "uses web r6, default r3; its folder holds web r7, default r3; auto_restart is no",
+            id="pending_restart",
+        ),
+        pytest.param(
+            {"running": "", "restarts": False, "revisions": REVISIONS},
+            "uses none of its files; its folder holds web r7, default r3; auto_restart is no",
+            id="pending_restart_from_nothing",
+        ),
+        pytest.param(
+            {"running": S, "revisions": REVISIONS},
+            "reports web r6, default r3; its groups give web r7, default r3",
+            id="reports_an_older_revision",
+        ),
+        pytest.param(
+            {"running": "9c1f" * 8, "unknown": True},
+            "it reports merged file 9c1f9c1f9c1f, which matches no known revision; its folder is in order",
+            id="reports_something_unknown",
+        ),
+        pytest.param(
+            {"running": "x", "unknown": True},
+            "it reports that it has no merged file; its folder is in order",
+            id="reports_none",
+        ),
+        pytest.param(
+            {"blocked_by": ["group `web` is invalid"], "target": None, "pushed": S, "revisions": REVISIONS},
+            "group `web` is invalid; it keeps the last good files (web r6, default r3)",
+            id="blocked_keeps_the_last_good_files",
+        ),
+        pytest.param(
+            {"blocked_by": ["group `web` is invalid"], "target": None, "pushed": None},
+            "nothing was ever written to its folder, and group `web` is invalid",
+            id="never_synced_and_blocked",
+        ),
+        pytest.param({"diverged": "missing there: `a`"}, "missing there: `a`", id="diverged"),
+        pytest.param({"pushed": S, "held": "kept back by rollout 3"}, "kept back by rollout 3", id="held"),
+    ],
+)
+def test_a_stage_says_which_revisions_it_is_about(facts: dict[str, Any], why: str) -> None:
+    assert stage(standing(**facts)).why == why
 
 
 def test_a_stage_is_one_word_for_a_filter() -> None:
     assert not [name for name in STAGES if not re.fullmatch("[a-z-]+", name)]
-
-
-def test_a_diverged_agent_is_told_how() -> None:
-    assert stage(standing(diverged="missing there: `a`")).why == "missing there: `a`"
 
 
 @pytest.mark.parametrize(
@@ -197,18 +359,6 @@ def test_differences_name_the_files(changes: list[Change], words: str) -> None:
     assert differences(changes) == words
 
 
-@pytest.mark.parametrize(
-    ("text", "ignored"),
-    [
-        pytest.param(b"", False, id="nothing_said"),
-        pytest.param(b"agent.remote_conf=0\n", True, id="zero"),
-        pytest.param(b" agent.remote_conf = 0 # off\r\n", True, id="blanks_comment_and_crlf"),
-        pytest.param(b"# agent.remote_conf=0\n", False, id="commented_out"),
-        pytest.param(b"agent.remote_conf=0\nagent.remote_conf=1\n", False, id="the_last_line_counts"),
-        pytest.param(b"agent.remote_conf=1", False, id="one"),
-        pytest.param(b"xagent.remote_conf=0", False, id="another_option"),
-        pytest.param(b"\xff\x00=\x00", False, id="any_bytes"),
-    ],
-)
-def test_internal_options_can_switch_shared_configuration_off(text: bytes, ignored: bool) -> None:
-    assert ignores_shared(text) is ignored
+def test_differences_count_files_for_who_may_not_read_their_names() -> None:
+    changes = [Change(CREATE, "a"), Change(CREATE, "b"), Change(OVERWRITE, "c", True)]
+    assert differences(changes, named=False) == "changed there: 1 file; missing there: 2 files"

@@ -112,6 +112,8 @@ def add_group(ctx: Context, group: str, name: str) -> None:
     ctx.folders.create_group(group)
     ctx.folders.write_file(group, "agent.conf", CONF)
     ctx.folders.write_file(group, f"{name}.txt", f"{name} content\n".encode())
+    for path in (ctx.folders.shared / group).iterdir():
+        os.utime(path, (NOW, NOW))  # a revision tells when what it found was written
 
 
 def add_agents(ctx: Context, group: str, *names: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mgmtctl.domain.errors import DeniedError, InvalidError, NotFoundError
 from mgmtctl.domain.queries import ListQuery
-from mgmtctl.operations import group_files, sync
+from mgmtctl.operations import conf_checks, group_files, sync
 from mgmtctl.operations.context import Context
 from mgmtctl.store.agents import NewAgent
 from tests.operations.conftest import ActorWith
@@ -84,8 +84,13 @@ def test_a_document_without_agent_config_never_enters(fleet: Context, data: byte
 
 
 def test_what_looks_wrong_in_another_file_is_not_our_business(fleet: Context) -> None:
-    assert group_files.put_file(fleet, "web", "packs/agent.conf", BAD).change == "created"
     assert group_files.put_file(fleet, "web", "other.conf", BAD).change == "created"
+
+
+def test_an_agent_conf_in_a_sub_folder_is_checked_too(fleet: Context) -> None:
+    with pytest.raises(InvalidError) as caught:
+        group_files.put_file(fleet, "web", "packs/agent.conf", BAD)
+    assert [finding.path for finding in caught.value.findings] == ["web/packs/agent.conf"]
 
 
 def test_a_nul_is_refused_with_its_line(fleet: Context) -> None:
@@ -95,7 +100,7 @@ def test_a_nul_is_refused_with_its_line(fleet: Context) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused_with_both_sizes(fleet: Context) -> None:
-    limit = group_files.LARGEST_FILE
+    limit = conf_checks.LARGEST_FILE
     assert group_files.put_file(fleet, "web", "a.txt", b"x" * limit).size == limit
     with pytest.raises(InvalidError) as caught:
         group_files.put_file(fleet, "web", "a.txt", b"x" * (limit + 1))

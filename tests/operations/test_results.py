@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mgmtctl.domain.errors import ConflictError, NotFoundError
+from mgmtctl.domain.errors import ConflictError, NotFoundError, UnavailableError
 from mgmtctl.operations.results import Items, envelope, grouped
 
 
@@ -33,3 +33,19 @@ def test_the_envelope_groups_by_code_and_counts_ids() -> None:
         (5001, ["9"]),
         (5004, ["2", "1"]),
     ]
+
+
+def test_a_text_for_several_items_names_none_of_them() -> None:
+    one, two = (
+        UnavailableError(f"folder `agents/{number}`: it has 1001 files", "io") for number in ("001", "100")
+    )
+    (failure,) = grouped([("001", one), ("100", two)])
+    assert failure.error.problem == "folder `agents/...`: it has 1001 files"
+    assert isinstance(failure.error, UnavailableError)
+    assert failure.error.reason == "io"
+    assert one.problem == "folder `agents/001`: it has 1001 files"
+    (single,) = grouped([("001", one)])
+    assert single.error is one
+    same = ConflictError("it is in 001 of them")
+    (both,) = grouped([("001", same), ("001", same)])
+    assert both.error is same

@@ -15,7 +15,7 @@ from mgmtctl.domain.errors import NotFoundError
 from mgmtctl.folders.agents import Place
 from mgmtctl.folders.looks import Looker
 from mgmtctl.folders.paths import STAGING_PREFIX
-from mgmtctl.operations import group_files, sync
+from mgmtctl.operations import group_files, sync, sync_targets
 from mgmtctl.operations.context import Context
 from mgmtctl.operations.sync_run import Unwatched
 from tests.operations.sync_fleet import BAD, GOOD, make_fleet, settle, shared, stage, status, views
@@ -234,7 +234,7 @@ def test_manifests_nobody_needs_are_forgotten(fleet: Context) -> None:
         group_files.put_file(fleet, "web", "a.txt", b"%d" % number)
         sync.run_sync(fleet)
     sync.run_sync(fleet, verify=True)
-    kept = fleet.store.database.value("SELECT count(*) FROM manifests")
+    kept = fleet.store.database.value("SELECT count(*) FROM manifests WHERE files <> ''")
     assert kept <= 4
 
 
@@ -280,3 +280,39 @@ def test_an_edit_during_the_run_is_never_committed_as_synced(fleet: Context) -> 
     assert any("changed during the run" in line for line in report.warnings)
     assert len(sync.run_sync(fleet).affected) == 2
     assert status(fleet, "003") == "synced"
+
+
+class Spoiler(Unwatched):
+    """Spoils every group while the run is going on."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+
+    def begin(self, total: int) -> None:
+        for group in ("default", "web"):
+            (self.ctx.folders.shared / group / "agent.conf").write_bytes(BAD)
+
+
+def test_what_is_read_again_is_judged_again(fleet: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    sync.run_sync(fleet)
+    monkeypatch.setattr(sync_targets, "_KEPT_BYTES", 0)
+    for group in ("default", "web"):
+        group_files.put_file(fleet, group, "a.txt", b"new")
+    report = sync.run_sync(fleet, watch=Spoiler(fleet))
+    # The combination that was built last is sent as it was judged; the others are read again.
+    assert sum(len(failure.ids) for failure in report.failed) >= 2
+    for agent in ("001", "002", "003"):
+        assert BAD not in (shared(fleet, agent) / "merged.mg").read_bytes()
+
+
+def test_a_folder_called_agent_conf_blocks_its_group(fleet: Context) -> None:
+    sync.run_sync(fleet)
+    before = (shared(fleet, "003") / "agent.conf").read_bytes()
+    path = fleet.folders.shared / "web" / "agent.conf"
+    path.unlink()
+    path.mkdir()
+    assert "it is a folder" in sync.run_sync(fleet).failed[0].error.problem
+    assert stage(fleet, "003") == "blocked"
+    assert (shared(fleet, "003") / "agent.conf").read_bytes() == before
+    path.rmdir()
+    assert len(sync.run_sync(fleet).affected) == 2, "a group without one is what somebody wanted"

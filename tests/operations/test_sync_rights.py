@@ -82,11 +82,14 @@ def test_a_group_without_an_agent_that_may_be_synced_is_refused(
 
 
 def test_findings_in_a_group_are_shown_to_its_readers_only(fleet: Context, actor_with: ActorWith) -> None:
+    sync.run_sync(fleet)
     (fleet.folders.shared / "web" / "agent.conf").write_bytes(BAD)
     syncer = actor_with([WEB_SYNCER])
     explained = sync.explain_sync(syncer, "003")
     assert explained.where.stage.name == "blocked"
+    assert explained.where.stage.why.startswith("group `web` cannot be sent; it keeps the last good files")
     assert explained.findings == ()
+    assert sync.explain_sync(fleet, "003").where.stage.why.startswith("group `web` is invalid")
     for failure in sync.run_sync(syncer).failed:
         assert getattr(failure.error, "findings", ()) == ()
 
@@ -122,3 +125,32 @@ def test_groups_that_may_not_be_read_are_named_in_no_warning_and_no_conflict(
     assert [line for line in sync.plan_sync(reader).warnings if "secret" in line] == []
     assert [conflict.name for conflict in sync.explain_sync(fleet, "002").conflicts] == ["both.txt"]
     assert len([line for line in sync.plan_sync(fleet).warnings if "secret" in line]) == 2
+
+
+def test_names_of_files_are_told_to_readers_of_every_group_of_the_agent_only(
+    fleet: Context, actor_with: ActorWith
+) -> None:
+    sync.run_sync(fleet)
+    (fleet.folders.agents / "002" / "shared" / "packs" / "a.conf").write_bytes(b"changed there")
+    reads_web = {"actions": ["group:read"], "resources": ["group:id:web"], "effect": "allow"}
+    partly = sync.explain_sync(actor_with([WEB_SYNCER, reads_web]), "002")
+    assert (partly.where.stage.name, partly.where.stage.why) == ("diverged", "changed there: 1 file")
+    assert (partly.changes, partly.change_count) == ((), 1)
+    whole = sync.explain_sync(fleet, "002")
+    assert whole.where.stage.why == "changed there: `packs/a.conf`"
+    assert [change.name for change in whole.changes] == ["packs/a.conf"]
+
+
+@pytest.mark.parametrize("look", [sync.plan_sync, sync.run_sync])
+def test_what_is_wrong_in_a_group_is_told_to_who_may_read_it(
+    fleet: Context, actor_with: ActorWith, look: Callable[[Context], sync.SyncItems]
+) -> None:
+    folder = fleet.folders.shared / "web" / "merger-of-acme"
+    folder.mkdir()
+    (folder / "agent.conf").write_bytes(BAD)
+    syncer = actor_with([WEB_SYNCER])
+    (failure,) = look(syncer).failed
+    assert (failure.ids, failure.error.problem) == (("002", "003"), "group `web` cannot be sent")
+    assert "acme" not in repr((failure.error.facts(), failure.error.why, failure.error.fix))
+    (failure,) = look(fleet).failed
+    assert "merger-of-acme" in failure.error.problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,7 @@ def test_an_unreadable_agent_conf_blocks_its_group(fleet: Context, obstacle: str
         (path / "x").write_text("x")
     report = sync.run_sync(fleet)
     blocked = [agent for failure in report.failed for agent in failure.ids]
-    # A folder called agent.conf is no agent.conf: its files are left out and reported.
-    assert blocked == ([] if obstacle == "folder" else ["002", "003"])
-    assert obstacle != "folder" or any("agent.conf/x" in line for line in report.warnings)
+    assert blocked == ["002", "003"]
 
 
 def test_an_unreadable_other_file_is_left_out_and_reported(fleet: Context) -> None:
@@ -197,3 +196,24 @@ def test_an_agent_that_ignores_shared_files_is_delivered_and_says_so(fleet: Cont
     (fleet.folders.agents / "003" / "local_internal_options.conf").write_text("agent.remote_conf=0\n")
     assert stage(fleet, "003") == "ignored"
     assert status(fleet, "003") == "synced"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["synced once", "never synced"])
+def test_plan_run_and_dry_run_meet_the_same_obstacle(fleet: Context, known: bool) -> None:
+    if known:
+        sync.run_sync(fleet)
+    for agent in ("002", "003"):
+        packs = shared(fleet, agent) / "packs"
+        packs.rename(packs.parent / "theirs") if known else packs.parent.mkdir(parents=True)
+        packs.symlink_to(packs.parent / "theirs")
+    fleet.store.dry_run = True
+    dry = sync.run_sync(replace(fleet, dry_run=True))
+    fleet.store.dry_run = False
+    planned = sync.plan_sync(fleet)
+    explained = sync.explain_sync(fleet, "002")
+    run = sync.run_sync(fleet)
+    told = "folder `agents/...`: a file or a symlink stands where a folder shall be"
+    for report in (dry, planned, run):
+        assert [(failure.error.problem, failure.ids) for failure in report.failed] == [(told, ("002", "003"))]
+        assert not {"002", "003"}.intersection(agent.id for agent in report.affected)
+    assert not known or explained.where.stage.why == told.replace("...", "002")
