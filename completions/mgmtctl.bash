@@ -3,7 +3,7 @@
 _mgmtctl_at() { # path: what can follow it
     case "$1" in
     '')
-        words='init recover demo config completion help login run-as logout whoami sessions users roles policies rules security actions can-i who-can agents groups files sync log'
+        words='init recover demo config completion help login run-as logout whoami sessions users roles policies rules security actions can-i who-can agents groups files sync options log'
         flags='--help -h --version -V'
         takes=''
         arguments='' ;;
@@ -413,7 +413,7 @@ _mgmtctl_at() { # path: what can follow it
         takes='--where:-| --search:-| --sort:=user via role policy block on| --limit:-| --select:=user via role policy block on| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='actions|resources|!' ;;
     'agents')
-        words='list show create import set delete summary key add-group remove-group'
+        words='list show create import set delete summary key add-group remove-group config files keepalive restart'
         flags='--help -h'
         takes=''
         arguments='' ;;
@@ -467,6 +467,26 @@ _mgmtctl_at() { # path: what can follow it
         flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents|groups|!' ;;
+    'agents config')
+        words=''
+        flags='--effective --origin --get --diff --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--get:options| --diff:agents| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|!' ;;
+    'agents files')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=name size group sent why_not| --limit:-| --select:=name size group sent why_not| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents|!' ;;
+    'agents keepalive')
+        words=''
+        flags='--collect --group --all --push -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--group:groups| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'agents restart')
+        words=''
+        flags='--group --all -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--group:groups| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
     'groups')
         words='list show create delete agents add-agents remove-agents'
         flags='--help -h'
@@ -508,7 +528,7 @@ _mgmtctl_at() { # path: what can follow it
         takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='groups|agents' ;;
     'files')
-        words='list show put rm validate'
+        words='list show put rm validate history diff rollback edit'
         flags='--help -h'
         takes=''
         arguments='' ;;
@@ -519,37 +539,57 @@ _mgmtctl_at() { # path: what can follow it
         arguments='groups|!' ;;
     'files show')
         words=''
-        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
-        takes='--select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--revision --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--revision:revisions| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|!' ;;
     'files put')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
-        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--accept-risk --if-match -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--accept-risk:-| --if-match:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|/|!' ;;
     'files rm')
         words=''
-        flags='-n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
-        takes='--reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--if-match -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--if-match:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='files|!' ;;
     'files validate')
         words=''
-        flags='--as -o --output --select --no-headers --color -q --quiet --debug -h --help'
-        takes='--as:-| -o:=table wide json ndjson yaml csv tsv id value sarif| --output:=table wide json ndjson yaml csv tsv id value sarif| --select:-| --color:=auto always never|'
-        arguments='files+|!' ;;
+        flags='--group --as --strict --explain -o --output --select --no-headers --color -q --quiet --debug -h --help'
+        takes='--group:groups| --as:-| --explain:-| -o:=table wide json ndjson yaml csv tsv id value sarif| --output:=table wide json ndjson yaml csv tsv id value sarif| --select:-| --color:=auto always never|'
+        arguments='files+' ;;
+    'files history')
+        words=''
+        flags='--where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=revision time author how agents changes reason| --limit:-| --select:=revision time author how agents changes reason| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
+    'files diff')
+        words=''
+        flags='--revision --to --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--revision:revisions| --to:revisions| --select:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
+    'files rollback')
+        words=''
+        flags='--to --if-match --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--to:revisions| --if-match:-| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
+    'files edit')
+        words=''
+        flags='--if-match --accept-risk -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--if-match:-| --accept-risk:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='files|!' ;;
     'sync')
-        words='run status explain plan'
+        words='run status explain plan promote wait'
         flags='--help -h'
         takes=''
         arguments='' ;;
     'sync run')
         words=''
-        flags='--group --all --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
-        takes='--group:groups| --max-affected:-| --if-locked:=fail skip| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        flags='--group --all --canary --abort-if --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--group:groups| --canary:-| --abort-if:-| --max-affected:-| --if-locked:=fail skip| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'sync status')
         words=''
-        flags='--group --exit-code --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        flags='--group --totals --exit-code --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--group:groups| --where:-| --search:-| --sort:=id name stage why| --limit:-| --select:=id name stage why| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
     'sync explain')
@@ -562,6 +602,31 @@ _mgmtctl_at() { # path: what can follow it
         flags='--group --all --verify --select -o --output --no-headers --color -q --quiet --debug -h --help'
         takes='--group:groups| --select:=id name group summary| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
         arguments='agents' ;;
+    'sync promote')
+        words=''
+        flags='--cancel --verify --max-affected --if-locked --lock-timeout -n --dry-run -y --yes --reason -o --output --color -q --quiet --debug -h --help'
+        takes='--max-affected:-| --if-locked:=fail skip| --lock-timeout:-| --reason:-| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='-|!' ;;
+    'sync wait')
+        words=''
+        flags='--group --all --timeout --interval --select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--group:groups| --timeout:-| --interval:-| --select:=id name stage why| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='agents' ;;
+    'options')
+        words='list show'
+        flags='--help -h'
+        takes=''
+        arguments='' ;;
+    'options list')
+        words=''
+        flags='--all --where --search --sort --limit --select --envelope -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--where:-| --search:-| --sort:=path values default since systems| --limit:-| --select:=path values default since systems| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='options|!' ;;
+    'options show')
+        words=''
+        flags='--select -o --output --no-headers --color -q --quiet --debug -h --help'
+        takes='--select:=path values default since systems| -o:=table wide json ndjson yaml csv tsv id value| --output:=table wide json ndjson yaml csv tsv id value| --color:=auto always never|'
+        arguments='options|!' ;;
     'log')
         words='list show tail'
         flags='--help -h'
@@ -592,7 +657,7 @@ _mgmtctl_reply() { # KIND, typed value
     /) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
     '='*) mapfile -t COMPREPLY < <(compgen -W "${1:1}" -- "$2") ;;
     *+) if [[ $2 == [./]* ]]; then _mgmtctl_reply / "$2"; else _mgmtctl_reply "${1%+}" "$2"; fi; return ;;
-    *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare 2>/dev/null) ;;
+    *) mapfile -t COMPREPLY < <("${typed[0]}" --complete "$1" "$2" bare "$first" 2>/dev/null) ;;
     esac
     [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[/:] && $1 != / ]] && compopt -o nospace 2>/dev/null
     # What TAB inserts, ENTER runs: the name of a file may hold anything that a shell obeys.
@@ -608,7 +673,8 @@ _mgmtctl_reply() { # KIND, typed value
 }
 
 _mgmtctl() {
-    local path='' words='' flags='' takes='' arguments='' word rest value='' expecting='' position=0 index=1 last
+    local path='' words='' flags='' takes='' arguments='' word rest value='' expecting='' position=0 index=1
+    local last first=''
     local -a typed kinds
     COMPREPLY=()
     read -ra typed <<<"${COMP_LINE:0:COMP_POINT}"
@@ -629,7 +695,7 @@ _mgmtctl() {
             path="${path:+$path }$word"
             _mgmtctl_at "$path" || return
         else
-            ((position++))
+            ((position++)) || first="$word"
         fi
     done
     word="${typed[last]}"

@@ -3,7 +3,7 @@
 function __mgmtctl_at --no-scope-shadowing # path: what can follow it
     switch "$argv[1]"
     case ''
-        set commands 'init'\t'Make a data folder with one administrator.' 'recover'\t'Give the administrator a new password.' 'demo'\t'Tell the main job as a story, in a temporary folder.' 'config'\t'Settings of places and forms.' 'completion'\t'Completion scripts for bash, zsh and fish.' 'help'\t'Help on a topic.' 'login'\t'Log in with a user\'s own roles.' 'run-as'\t'Log in on behalf of somebody, by an authorization context.' 'logout'\t'End this session, or every session of the user.' 'whoami'\t'Show who is logged in, with which roles and rights.' 'sessions'\t'Sessions that live, and ending them.' 'users'\t'Users, their roles and passwords.' 'roles'\t'Roles, and the policies and rules they are linked to.' 'policies'\t'Policies: which actions on which resources.' 'rules'\t'Rules that map authorization contexts to roles.' 'security'\t'Settings that decide what is allowed, the key, and login limits.' 'actions'\t'The actions there are, and what they apply to.' 'can-i'\t'Ask whether an action is allowed, and why.' 'who-can'\t'Ask who may do an action, and by what.' 'agents'\t'Agents and the groups they are in.' 'groups'\t'Groups of agents.' 'files'\t'The shared files of a group, agent.conf among them.' 'sync'\t'Bring shared files into the agents\' folders.' 'log'\t'The request log.'
+        set commands 'init'\t'Make a data folder with one administrator.' 'recover'\t'Give the administrator a new password.' 'demo'\t'Tell the main job as a story, in a temporary folder.' 'config'\t'Settings of places and forms.' 'completion'\t'Completion scripts for bash, zsh and fish.' 'help'\t'Help on a topic.' 'login'\t'Log in with a user\'s own roles.' 'run-as'\t'Log in on behalf of somebody, by an authorization context.' 'logout'\t'End this session, or every session of the user.' 'whoami'\t'Show who is logged in, with which roles and rights.' 'sessions'\t'Sessions that live, and ending them.' 'users'\t'Users, their roles and passwords.' 'roles'\t'Roles, and the policies and rules they are linked to.' 'policies'\t'Policies: which actions on which resources.' 'rules'\t'Rules that map authorization contexts to roles.' 'security'\t'Settings that decide what is allowed, the key, and login limits.' 'actions'\t'The actions there are, and what they apply to.' 'can-i'\t'Ask whether an action is allowed, and why.' 'who-can'\t'Ask who may do an action, and by what.' 'agents'\t'Agents and the groups they are in.' 'groups'\t'Groups of agents.' 'files'\t'The shared files of a group, agent.conf among them.' 'sync'\t'Bring shared files into the agents\' folders.' 'options'\t'What is known of the sections and options of agent.conf.' 'log'\t'The request log.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.' '--version'\t'Show the version.' '-V'\t'Show the version.'
         set takes 
         set arguments 
@@ -413,7 +413,7 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set takes '--where:-' '--search:-' '--sort:=user via role policy block on' '--limit:-' '--select:=user via role policy block on' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'actions' 'resources' '!'
     case 'agents'
-        set commands 'list'\t'List the agents you may read.' 'show'\t'Show agents by name or id.' 'create'\t'Register an agent and show its id and key.' 'import'\t'Register the agents of a file, all or none.' 'set'\t'Change an agent\'s name, address, folder or groups.' 'delete'\t'Delete agents; their folders stay.' 'summary'\t'Count the agents you may read, by connection and by configuration.' 'key'\t'Show the key of an agent.' 'add-group'\t'Put an agent into a group, after the groups it has: the last group wins.' 'remove-group'\t'Take an agent out of a group; without another it belongs to `default`.'
+        set commands 'list'\t'List the agents you may read.' 'show'\t'Show agents by name or id.' 'create'\t'Register an agent and show its id and key.' 'import'\t'Register the agents of a file, all or none.' 'set'\t'Change an agent\'s name, address, folder or groups.' 'delete'\t'Delete agents; their folders stay.' 'summary'\t'Count the agents you may read, by connection and by configuration.' 'key'\t'Show the key of an agent.' 'add-group'\t'Put an agent into a group, after the groups it has: the last group wins.' 'remove-group'\t'Take an agent out of a group; without another it belongs to `default`.' 'config'\t'Show the configuration that an agent really gets.' 'files'\t'List the shared files that an agent is sent, from which group, and what is left out and why.' 'keepalive'\t'Record what agents report: that they are there, their system, and which files they use.' 'restart'\t'Restart agents: they use from then on what was written into their folders.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
         set takes 
         set arguments 
@@ -467,6 +467,26 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
         set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'agents' 'groups' '!'
+    case 'agents config'
+        set commands 
+        set flags '--effective'\t'The values that count in the end.' '--origin'\t'Where each value stands, what it overrode, and what does not count.' '--get'\t'One option or section, as `syscheck.frequency`.' '--diff'\t'Only what differs from this agent.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--get:options' '--diff:agents' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' '!'
+    case 'agents files'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:=name size group sent why_not' '--limit:-' '--select:=name size group sent why_not' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents' '!'
+    case 'agents keepalive'
+        set commands 
+        set flags '--collect'\t'Take the reports that agents left in their folders.' '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--push'\t'Also write to agents that report something else than their groups give.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'agents restart'
+        set commands 
+        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
     case 'groups'
         set commands 'list'\t'List the groups you may read, with the number of agents you may read in each.' 'show'\t'Show groups: their members counted, and the checksums of merged.mg and agent.conf.' 'create'\t'Create a group, with an agent.conf that holds one empty block.' 'delete'\t'Delete groups with their files; members without another group fall back to `default`.' 'agents'\t'List the members of a group that you may read.' 'add-agents'\t'Put agents into a group, after the groups they have: the last group wins.' 'remove-agents'\t'Take agents out of a group; those without another belong to `default`.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
@@ -508,7 +528,7 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'groups' 'agents'
     case 'files'
-        set commands 'list'\t'List the files of a group, and whether agents get each.' 'show'\t'Print a file of a group, byte for byte.' 'put'\t'Put a file into a group, checked and then stored byte for byte.' 'rm'\t'Remove a file from a group; agents lose it at the next sync.' 'validate'\t'Check the files of a group as they are on disk, or a file anywhere.'
+        set commands 'list'\t'List the files of a group, and whether agents get each.' 'show'\t'Print a file of a group, byte for byte, as it is or as it was at a revision.' 'put'\t'Put a file into a group, checked and then stored byte for byte.' 'rm'\t'Remove a file from a group; agents lose it at the next sync.' 'validate'\t'Check the files of a group as they are on disk, or files anywhere.' 'history'\t'List the revisions of a group\'s files, the last first; or those that changed one file.' 'diff'\t'Show what the last revision changed, or another one, or what differs between two.' 'rollback'\t'Bring the files of a group, or one of them, back to a revision.' 'edit'\t'Edit a file of a group in $VISUAL or $EDITOR; a missing agent.conf is created.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
         set takes 
         set arguments 
@@ -519,37 +539,57 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set arguments 'groups' '!'
     case 'files show'
         set commands 
-        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
-        set takes '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set flags '--revision'\t'As it was at this revision (7 or r7).' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--revision:revisions' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'files' '!'
     case 'files put'
         set commands 
-        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
-        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set flags '--accept-risk'\t'Put it although it has this risk: no-validate (its errors are accepted; needs --reason).' '--if-match'\t'Only if the file still has this SHA-256, or is as in this revision, or is not there.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--accept-risk:-' '--if-match:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'files' '/' '!'
     case 'files rm'
         set commands 
-        set flags '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
-        set takes '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set flags '--if-match'\t'Only if the file still has this SHA-256, or is as in this revision, or is not there.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--if-match:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'files' '!'
     case 'files validate'
         set commands 
-        set flags '--as'\t'What a PATH is: agent.conf or merged.mg.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value, sarif.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value, sarif.' '--select'\t'Only these fields, separated by commas.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
-        set takes '--as:-' '-o:=table wide json ndjson yaml csv tsv id value sarif' '--output:=table wide json ndjson yaml csv tsv id value sarif' '--select:-' '--color:=auto always never'
-        set arguments 'files+' '!'
+        set flags '--group'\t'Check the files for the agents of this group.' '--as'\t'What a PATH is: agent.conf or merged.mg.' '--strict'\t'End with 1 for warnings too.' '--explain'\t'Say what a lint rule means, and check nothing; `all`: each of them.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value, sarif.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value, sarif.' '--select'\t'Only these fields, separated by commas.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--as:-' '--explain:-' '-o:=table wide json ndjson yaml csv tsv id value sarif' '--output:=table wide json ndjson yaml csv tsv id value sarif' '--select:-' '--color:=auto always never'
+        set arguments 'files+'
+    case 'files history'
+        set commands 
+        set flags '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:=revision time author how agents changes reason' '--limit:-' '--select:=revision time author how agents changes reason' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
+    case 'files diff'
+        set commands 
+        set flags '--revision'\t'What this revision changed; with --to: from it.' '--to'\t'Compare with this revision.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--revision:revisions' '--to:revisions' '--select:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
+    case 'files rollback'
+        set commands 
+        set flags '--to'\t'The revision to go back to; without it, undo the last change.' '--if-match'\t'Only if the file still has this SHA-256, or is as in this revision, or is not there.' '--accept-risk'\t'Put it although it has this risk: no-validate (its errors are accepted; needs --reason).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--to:revisions' '--if-match:-' '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
+    case 'files edit'
+        set commands 
+        set flags '--if-match'\t'Only if the file still has this SHA-256, or is as in this revision, or is not there.' '--accept-risk'\t'Put it although it has this risk: no-validate (its errors are accepted; needs --reason).' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--if-match:-' '--accept-risk:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'files' '!'
     case 'sync'
-        set commands 'run'\t'Write into the agents\' folders what their groups give.' 'status'\t'Say where each agent stands, and why.' 'explain'\t'Say where one agent stands, why, what it has and shall have, and what to do next.' 'plan'\t'Show what `sync run` would change, agent by agent; `-o json` file by file.'
+        set commands 'run'\t'Write into the agents\' folders what their groups give.' 'status'\t'Say where each agent stands, and why.' 'explain'\t'Say where one agent stands, why, what it has and shall have, and what to do next.' 'plan'\t'Show what `sync run` would change, agent by agent and in all; `-o json` file by file.' 'promote'\t'Give what the canaries have to the agents that were held back, and end the rollout.' 'wait'\t'Wait until agents use what their groups give.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
         set takes 
         set arguments 
     case 'sync run'
         set commands 
-        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--max-affected'\t'Ask before writing to more agents than this.' '--if-locked'\t'When another sync runs: fail or skip.' '--lock-timeout'\t'Wait so long for another sync.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
-        set takes '--group:groups' '--max-affected:-' '--if-locked:=fail skip' '--lock-timeout:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--canary'\t'Write to so many of the agents only, and hold the others back until `sync promote`.' '--abort-if'\t'With --canary: what must not be true of the canaries, as `disconnected>1 or failed>=10%`.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--max-affected'\t'Ask before writing to more agents than this.' '--if-locked'\t'When another sync runs: fail or skip.' '--lock-timeout'\t'Wait so long for another sync.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--canary:-' '--abort-if:-' '--max-affected:-' '--if-locked:=fail skip' '--lock-timeout:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'agents'
     case 'sync status'
         set commands 
-        set flags '--group'\t'Every agent of this group.' '--exit-code'\t'End with 1 unless every agent is synced.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set flags '--group'\t'Every agent of this group.' '--totals'\t'How many agents of each group are in each stage.' '--exit-code'\t'End with 1 unless every agent is synced or ignored.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
         set takes '--group:groups' '--where:-' '--search:-' '--sort:=id name stage why' '--limit:-' '--select:=id name stage why' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'agents'
     case 'sync explain'
@@ -562,6 +602,31 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
         set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
         set takes '--group:groups' '--select:=id name group summary' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
         set arguments 'agents'
+    case 'sync promote'
+        set commands 
+        set flags '--cancel'\t'End the rollout without writing to anybody.' '--verify'\t'Read every byte in the agents\' folders, instead of trusting what looks untouched.' '--max-affected'\t'Ask before writing to more agents than this.' '--if-locked'\t'When another sync runs: fail or skip.' '--lock-timeout'\t'Wait so long for another sync.' '-n'\t'Say what would be done, change nothing.' '--dry-run'\t'Say what would be done, change nothing.' '-y'\t'Do not ask.' '--yes'\t'Do not ask.' '--reason'\t'Why, for the log.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--max-affected:-' '--if-locked:=fail skip' '--lock-timeout:-' '--reason:-' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments '-' '!'
+    case 'sync wait'
+        set commands 
+        set flags '--group'\t'Every agent of this group.' '--all'\t'Every agent.' '--timeout'\t'Wait no longer: 30s, 5m, 1h.' '--interval'\t'Between two looks.' '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--group:groups' '--timeout:-' '--interval:-' '--select:=id name stage why' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'agents'
+    case 'options'
+        set commands 'list'\t'List the sections of agent.conf, or what is in one: options, their attributes, values and defaults.' 'show'\t'Show what is known of a section, a module, an option or an attribute of agent.conf.'
+        set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
+        set takes 
+        set arguments 
+    case 'options list'
+        set commands 
+        set flags '--all'\t'Every option and attribute, not only the sections.' '--where'\t'Only what matches, as `status=active;os.name~ubuntu`.' '--search'\t'Only what contains this; `-TEXT`: what does not.' '--sort'\t'Order by these fields; `-` before one: descending.' '--limit'\t'At most so many; 0: all.' '--select'\t'Only these fields, separated by commas.' '--envelope'\t'The service\'s envelope around a list (JSON).' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--where:-' '--search:-' '--sort:=path values default since systems' '--limit:-' '--select:=path values default since systems' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'options' '!'
+    case 'options show'
+        set commands 
+        set flags '--select'\t'Only these fields, separated by commas.' '-o'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--output'\t'table, wide, json, ndjson, yaml, csv, tsv, id, value.' '--no-headers'\t'Rows without a line of names.' '--color'\t'auto, always, never.' '-q'\t'Say nothing beside data, warnings and errors.' '--quiet'\t'Say nothing beside data, warnings and errors.' '--debug'\t'Show the traceback of a bug.' '-h'\t'Show the help.' '--help'\t'Show the help.'
+        set takes '--select:=path values default since systems' '-o:=table wide json ndjson yaml csv tsv id value' '--output:=table wide json ndjson yaml csv tsv id value' '--color:=auto always never'
+        set arguments 'options' '!'
     case 'log'
         set commands 'list'\t'List the logged requests, the newest first; with --context those made with this authorization context.' 'show'\t'Show what the id of an authorization context in the log stands for.' 'tail'\t'Show the last requests as lines, the newest last; with -o ndjson as objects.'
         set flags '--help'\t'Show the help.' '-h'\t'Show the help.'
@@ -588,7 +653,7 @@ function __mgmtctl_at --no-scope-shadowing # path: what can follow it
     return 0
 end
 
-function __mgmtctl_values # KIND, typed value
+function __mgmtctl_values # KIND, typed value, first argument
     switch $argv[1]
         case -
         case /
@@ -599,11 +664,11 @@ function __mgmtctl_values # KIND, typed value
             if string match -q -r '^[./]' -- $argv[2]
                 __fish_complete_path $argv[2]
             else
-                __mgmtctl_values (string sub -e -1 -- $argv[1]) $argv[2]
+                __mgmtctl_values (string sub -e -1 -- $argv[1]) "$argv[2]" "$argv[3]"
             end
         case '*'
             set -l program (commandline -opc)[1]
-            $program --complete $argv[1] "$argv[2]" 2>/dev/null
+            $program --complete $argv[1] "$argv[2]" '' "$argv[3]" 2>/dev/null
     end
 end
 
@@ -613,6 +678,7 @@ function __mgmtctl
     set -l path ''
     set -l expecting ''
     set -l position 1
+    set -l first
     set -l commands
     set -l flags
     set -l takes
@@ -634,22 +700,23 @@ function __mgmtctl
             set path (string trim "$path $word")
             __mgmtctl_at $path; or return
         else
+            test $position = 1; and set first $word
             set position (math $position + 1)
         end
     end
     if test -n "$expecting"
-        __mgmtctl_values $expecting "$current"
+        __mgmtctl_values $expecting "$current" "$first"
     else if string match -q -- '--*=*' $current
         set -l name (string split -m 1 = -- $current)
         set -l kind (string replace -f -- "$name[1]:" '' (string match -- "$name[1]:*" $takes))
-        test -n "$kind"; and string replace -r -- '^' "$name[1]=" (__mgmtctl_values $kind "$name[2]")
+        test -n "$kind"; and string replace -r -- '^' "$name[1]=" (__mgmtctl_values $kind "$name[2]" "$first")
     else if string match -q -- '-*' $current
         printf '%s\n' $flags
     else if test (count $commands) -gt 0
         printf '%s\n' $commands
     else if test (count $arguments) -gt 0
         test $position -le (count $arguments); or set position (count $arguments)
-        test "$arguments[$position]" = '!'; or __mgmtctl_values $arguments[$position] "$current"
+        test "$arguments[$position]" = '!'; or __mgmtctl_values $arguments[$position] "$current" "$first"
     end
 end
 
