@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,17 +72,21 @@ def promote(
     """Give what the canaries have to the agents that were held back, and end the rollout.
 
     Before that every canary is looked at: its folder holds what its groups give, and it uses that (no restart is
-    pending); and the condition of --abort-if is false. If not, nothing is written. Agents of groups that have no canary
-    together get what these gave when the rollout began, which is said; if they give something else by now, nothing is
-    written. Agents that joined the groups since, or moved, are no longer held back: the next run writes to them. With
-    --cancel the rollout just ends: the next run writes to the others, unless the groups were rolled back.
+    pending); and the condition of --abort-if is false. If not, nothing is written. While groups of it cannot be sent
+    the rollout stays open for their agents. Agents of groups that have no canary together get what these gave when the
+    rollout began, which is said; if they give something else by now, nothing is written. Agents that joined the groups
+    since, or moved, are no longer held back: the next run writes to them. With --cancel the rollout just ends: the next
+    run writes to the others, unless the groups were rolled back.
     """
     from mgmtctl.cli import errors
     from mgmtctl.operations import rollouts
 
     require_word(if_locked)
     if cancel:
-        _tell_end(session, rollouts.cancel_rollout(session.context, rollout))
+        ended = rollouts.cancel_rollout(
+            session.context, rollout, if_locked=if_locked, lock_timeout=lock_timeout
+        )
+        _tell_end(session, ended)
         return
 
     def attempt(most: int | None, watch: Watch) -> RolloutItems:
@@ -103,21 +106,23 @@ def promote(
         as_json = session.output.asked in ("json", "ndjson")
         errors.say_error(error, as_json=as_json, color=session.output.color, code=NO)
         session.exit(NO)
-    if report.skipped or report.state == "promoted":
-        tell(session, report)
-    if not report.skipped:
-        _tell_end(session, report)
+    _tell_end(session, report)
 
 
 def _tell_end(session: CliSession, report: RolloutItems) -> None:
-    """How a rollout ended, and what follows from that."""
+    """What was done, how a rollout ended, and what follows from that."""
+    if report.skipped or report.state in ("promoted", "open") or report.affected:
+        tell(session, report)
+    elif session.output.asked is not None:
+        session.show(report)
+    if report.skipped:
+        return
     after = {
+        "open": f"groups of it cannot be sent; repair them, then mgmtctl sync promote {report.rollout}",
         "withdrawn": "its groups give what they gave before it; its canaries get that with the next run",
         "cancelled": "nobody is held back any more: the next run writes to the others, too",
     }.get(report.state)
     text = f"rollout {report.rollout} is {report.state}" + (f": {after}" if after else "")
-    if report.state != "promoted" and session.output.asked is not None:
-        session.show(replace(report, affected=()))
     if is_told_as_json(session, report):
         session.beside["state"] = report.state
     else:

@@ -244,11 +244,11 @@ def tell_next(session: CliSession, report: RolloutItems) -> None:
     session.say(f"canaries: {names}" + (f" and {more} more" if more > 0 else ""))
     if report.rollout is None:
         return
-    group = report.groups[0] if len(report.groups) == 1 else "GROUP"
-    steps = [
-        (f"mgmtctl sync promote {report.rollout}", "the others get it too"),
-        (f"mgmtctl files rollback {group}", "nobody gets it, then mgmtctl sync run --all"),
-    ]
+    steps = [(f"mgmtctl sync promote {report.rollout}", "the others get it too")]
+    steps += [(command, "and") for command in report.back[:-1]]
+    steps += [(command, "nobody gets it, then mgmtctl sync run --all") for command in report.back[-1:]]
+    if not report.back:
+        steps.append((f"mgmtctl sync promote {report.rollout} --cancel", "the next run writes to all"))
     if more <= 0:
         steps.insert(0, (f"mgmtctl sync wait {names}", "until the canaries use it"))
     session.say(f"rollout {report.rollout} holds the others back until it is promoted; next:")

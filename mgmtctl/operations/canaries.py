@@ -7,7 +7,7 @@ promoted with what its groups gave when the rollout began, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from mgmtctl.domain.errors import ConflictError
 from mgmtctl.domain.rollouts import Rollout
 from mgmtctl.operations import holds
 from mgmtctl.operations.agent_stages import AgentStage, stages
-from mgmtctl.operations.sync_work import readable
 
 if TYPE_CHECKING:
     from mgmtctl.operations.context import Context
@@ -52,8 +51,9 @@ class CanaryState:
 class NotReadyError(ConflictError):
     """A rollout whose canaries say no: `canaries` are those that do, `abort` what of its condition is true."""
 
-    def __init__(self, rollout: Rollout, canaries: Sequence[CanaryState], abort: Sequence[str]) -> None:
-        names = sorted(set.intersection(*(set(groups.split(",")) for groups in rollout.aims)))
+    def __init__(
+        self, rollout: Rollout, canaries: Sequence[CanaryState], abort: Sequence[str], back: Sequence[str]
+    ) -> None:
         lines = [f"abort: {reason}" for reason in abort]
         lines += [f"{one.where.id} {one.where.name}: {one.problem}" for one in canaries[:_NAMED]]
         if len(canaries) > _NAMED:
@@ -61,7 +61,7 @@ class NotReadyError(ConflictError):
         super().__init__(
             f"rollout {rollout.id} is not ready: nothing was pushed",
             why="\n".join(lines) or "none of its canaries is left in its groups",
-            fix=_way_out(rollout, canaries, abort, names),
+            fix=_way_out(rollout, canaries, abort, back),
         )
         self.rollout, self.canaries, self.abort = rollout, tuple(canaries), tuple(abort)
 
@@ -74,13 +74,35 @@ class NotReadyError(ConflictError):
 
 
 def _way_out(
-    rollout: Rollout, canaries: Sequence[CanaryState], abort: Sequence[str], groups: Sequence[str]
+    rollout: Rollout, canaries: Sequence[CanaryState], abort: Sequence[str], back: Sequence[str]
 ) -> str:
-    if abort or not canaries:
-        back = f"mgmtctl files rollback {groups[0] if len(groups) == 1 else 'GROUP'}, then mgmtctl sync run --all"
-        return f"{back}, or mgmtctl sync promote {rollout.id} --cancel"
-    named = " ".join(one.where.id for one in canaries[:_NAMED]) if len(canaries) <= _NAMED else "--all"
-    return f"mgmtctl sync wait {named}, then mgmtctl sync promote {rollout.id}"
+    promote = f"mgmtctl sync promote {rollout.id}"
+    if not (abort or canaries):
+        return f"{promote} --cancel"
+    if abort:
+        own = _in_short([f"{number:03}" for number in rollout.canaries])
+        change = f"change the groups, then mgmtctl sync run {own}"
+        way = f"{' and '.join(back)}, then mgmtctl sync run --all" if back else change
+        return f"{way}, or {promote} --cancel"
+    return f"{', then '.join(_remedies(canaries))}, then {promote}"
+
+
+def _remedies(canaries: Sequence[CanaryState]) -> Iterator[str]:
+    """What makes these canaries well: waiting only helps those that restart."""
+    steps = {one.where.id: one.where.stage.next_step for one in canaries}
+    behind = [agent for agent, step in steps.items() if step == f"mgmtctl sync run {agent}"]
+    if behind:
+        yield f"mgmtctl sync run {_in_short(behind)}"
+    others = [one for one in canaries if one.where.id not in behind]
+    stuck = [one for one in others if one.where.stage.name != standing.PENDING_RESTART]
+    if stuck:
+        yield str(stuck[0].where.stage.next_step)
+    if others:
+        yield f"mgmtctl sync wait {_in_short([*steps])}"
+
+
+def _in_short(agents: Sequence[str]) -> str:
+    return " ".join(agents) if len(agents) <= _NAMED else "--all"
 
 
 def require_same(ctx: Context, run: Sync, rollout: Rollout) -> Rollout:
@@ -123,14 +145,9 @@ def _untried(run: Sync, rollout: Rollout, untried: Sequence[str]) -> ConflictErr
 
 def _way_back(run: Sync, rollout: Rollout, untried: Sequence[str]) -> str:
     """What gives the groups again what they gave when the rollout began, as far as the caller may know it."""
-    seen, found = readable(run.ctx), set()
-    for groups in untried:
-        then = run.ctx.store.sync_state.revisions(rollout.aims[groups].digest)
-        found |= {item for item in then.items() if holds.has_changed(run, *item)}
-    if not found or len(found) > _NAMED or not all(seen.covers(group) for group, _ in found):
-        return "mgmtctl files rollback GROUP"
-    commands = (f"mgmtctl files rollback {group} --to {number}" for group, number in sorted(found))
-    return " and ".join(commands)
+    then = run.ctx.store.sync_state.revisions
+    found = {item for groups in untried for item in then(rollout.aims[groups].digest).items()}
+    return " and ".join(holds.rollback(run, found))
 
 
 def require_well(ctx: Context, run: Sync, rollout: Rollout) -> None:
@@ -142,7 +159,7 @@ def require_well(ctx: Context, run: Sync, rollout: Rollout) -> None:
     told = [replace(one, problem="disconnected") if _only_silent(one) and abort else one for one in found]
     ill = [one for one in told if one.problem is not None]
     if ill or abort or not found:
-        raise NotReadyError(rollout, ill, abort)
+        raise NotReadyError(rollout, ill, abort, holds.way_back(run, rollout))
 
 
 def _only_silent(one: CanaryState) -> bool:

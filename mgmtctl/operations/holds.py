@@ -3,19 +3,22 @@
 Rules: a rollout brings the files of some groups (`changed`): those that were not all given before what they hold when
 it begins. Every agent of a combination with such a group is left alone by every run and counted, so that moving an
 agent frees nobody; a canary is free in the combinations that the rollout began with (its aims). Whoever was given the
-target before is repaired, not held. A combination that gives again what it gave before is free, and with it the groups
-that are in no other aim; a rollout that holds nobody so is closed by the next run. An aim follows a later change of its
-groups once all its canaries were given that, and never without a canary.
+target before is repaired, not held, and a push that was cut short is finished. A combination that gives again what it
+gave before is free, and with it the groups that are in no other aim; a rollout all of whose groups are back so, or
+gone, is closed by the next run. An aim follows a later change of its groups once all its canaries were given that,
+and never without a canary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain import rollouts
-from mgmtctl.domain.errors import NotFoundError
+from mgmtctl.domain.errors import MgmtctlError, NotFoundError
 from mgmtctl.domain.scopes import NOTHING
+from mgmtctl.folders.agents import Place
 from mgmtctl.folders.groups import lasting
 from mgmtctl.operations import access, recording
 from mgmtctl.operations.sync_targets import Blocked
@@ -37,7 +40,7 @@ def hold_back(run: Sync, work: Work) -> None:
     late = []
     for rollout in run.ctx.store.rollouts.open():
         for groups in [groups for groups in work.todo if keeps(run, rollout, groups)]:
-            kept = _kept_back(rollout, groups, work.todo[groups], digest_of(run.targets, groups))
+            kept = _kept_back(run, rollout, groups, work.todo[groups])
             work.held.update((member.id, why(rollout)) for member in kept)
             late += [member.id for member in kept if member.status == "synced"]
             work.todo[groups] = [member for member in work.todo[groups] if member.id not in work.held]
@@ -57,9 +60,31 @@ def keeps(run: Sync, rollout: Rollout, groups: str) -> bool:
     return any(rollout.holds(aim, digest_of(run.targets, aim)) for aim in aims)
 
 
-def _kept_back(rollout: Rollout, groups: str, members: list[Member], target: str | None) -> list[Member]:
+def _kept_back(run: Sync, rollout: Rollout, groups: str, members: list[Member]) -> list[Member]:
     free = rollout.canaries if groups in rollout.aims else ()
-    return [member for member in members if member.id not in free and member.pushed_digest != target]
+    target = digest_of(run.targets, groups)
+    kept = [member for member in members if member.id not in free and member.pushed_digest != target]
+    begun = half_done(run, kept)
+    return [member for member in kept if member.id not in begun]
+
+
+def half_done(run: Sync, members: Sequence[Member]) -> set[int]:
+    """Those of these agents whose folders a push that was cut short left mixed, or whole and not recorded.
+
+    They are finished, whoever holds the others: no set of files that nobody made stays (D 8).
+    """
+    announced = run.ctx.store.rollouts.announced(member.id for member in members)
+    return {member.id for member in members if member.id in announced and _has_part(run, member)}
+
+
+def _has_part(run: Sync, member: Member) -> bool:
+    known, target = run.targets.manifest, digest_of(run.targets, member.groups)
+    shall, last = (known(digest or "") or {} for digest in (target, member.pushed_digest))
+    try:
+        examined = run.folders.examine(Place(member.agent_id, member.folder), shall, last, known)
+    except MgmtctlError:
+        return False
+    return bool(examined.begun) or not examined.changes
 
 
 def why(rollout: Rollout) -> str:
@@ -129,6 +154,28 @@ def _tree_now(run: Sync, group: str) -> str:
     return recording.looked(group, state, folders.load_group(group).files).digest
 
 
+def way_back(run: Sync, rollout: Rollout) -> tuple[str, ...]:
+    """The commands that give the changed groups again what most of their agents had before; none: they had nothing."""
+    if not rollout.changed or not any(aim.before for aim in rollout.aims.values()):
+        return ()
+    counts: dict[str, Counter[int]] = {}
+    members = run.ctx.store.rollouts.members(rollout.aims)
+    for groups, aim in rollout.aims.items():
+        for group, number in run.ctx.store.sync_state.revisions(aim.before).items():
+            if group in rollout.changed:
+                counts.setdefault(group, Counter())[number] += len(members.get(groups, ()))
+    return rollback(run, {(group, count.most_common(1)[0][0]) for group, count in counts.items()})
+
+
+def rollback(run: Sync, revisions: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    """The commands that bring groups back to these revisions, as far as the caller may know them."""
+    found = sorted(item for item in revisions if _tree_of(run, *item) and has_changed(run, *item))
+    seen = access.scope(run.ctx, "group:read", "group:id")
+    if not found or len(found) > _NAMED or not all(seen.covers(group) for group, _ in found):
+        return ("mgmtctl files rollback GROUP --to REVISION",)
+    return tuple(f"mgmtctl files rollback {group} --to {number}" for group, number in found)
+
+
 def uncovered(run: Sync, rollout: Rollout) -> list[str]:
     """A line about agents that get something in combinations without a canary; none when there are none."""
     covered = {member.groups for member in canaries(run, rollout)}
@@ -171,9 +218,18 @@ def _settle(run: Sync, work: Work, rollout: Rollout) -> list[str]:
 
 
 def is_withdrawn(run: Sync, rollout: Rollout) -> bool:
-    """Whether it keeps back no combination that has agents: all give what they gave before."""
+    """Whether it keeps nobody back, and would not if agents came back: its groups give what they gave, or are gone."""
     peopled = filter(rollout.touches, run.ctx.store.rollouts.combinations())
-    return not any(keeps(run, rollout, groups) for groups in peopled)
+    if any(keeps(run, rollout, groups) for groups in peopled):
+        return False
+    back = {
+        group
+        for groups in rollout.aims
+        if not rollout.holds(groups, digest_of(run.targets, groups))
+        for group in groups.split(",")
+    }
+    brought = rollout.changed or {group for groups in rollout.aims for group in groups.split(",")}
+    return not any(run.ctx.folders.group_exists(group) for group in brought - back)
 
 
 def tried_aims(run: Sync, rollout: Rollout) -> Mapping[str, Aim]:

@@ -4,13 +4,14 @@ Rules: a rollout is about the combinations of groups of the agents that are mean
 about all other combinations that get something new; it holds these back as a whole, so whoever starts, promotes or
 cancels one may reconnect every agent of them. Promoting asks the canaries first: each was given what its groups give
 now and uses it, and the abort condition is false of them; what is pushed then is what the canaries have, and in
-combinations without a canary, which are told, what their groups gave when it began; or nothing. D 8, D 9.
+combinations without a canary, which are told, what their groups gave when it began; or nothing. While groups of it
+cannot be sent it stays open: what they give later was never tried. D 8, D 9.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,11 +71,11 @@ class CanaryChanges(AgentChanges):
 @dataclass(frozen=True, slots=True)
 class RolloutItems(SyncItems):
     """A run for a rollout; `rollout` is its id (None: there is none, or it is a dry run), `canaries` ids of agents,
-    `groups` what all its combinations have in common, `state` as it is afterwards."""
+    `back` the commands that undo what it brings (none: nobody had anything before), `state` as it is afterwards."""
 
     rollout: str | None = None
     canaries: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
     state: str = rollouts.OPEN
 
 
@@ -122,7 +123,7 @@ def start_rollout(
         if started is None:
             if work.held:
                 raise _all_held(ctx, run)
-            return _with_rollout(_done(ctx, run, work, how, "no rollout begins"), None, (), None)
+            return _with_rollout(_done(ctx, run, work, how, "no rollout begins"), None, ())
         rollout, chosen = started
         _hold_the_others(work, rollout, run)
         guard_number(work, how.max_affected)
@@ -132,7 +133,12 @@ def start_rollout(
             with ctx.atomic():
                 number = str(ctx.store.rollouts.add(rollout, chosen))
         after = f"rollout {number} is open: the next run writes to the canaries that are left"
-        return _with_rollout(_done(ctx, run, work, how, after, untried), number, chosen, rollout)
+        report = _with_rollout(_done(ctx, run, work, how, after, untried), number, chosen)
+        numbers = (
+            () if number is None else (*report.held_by, number)
+        )  # a dry run has none to tell beside others
+        held_by = numbers if holds.why(rollout) in work.held.values() else report.held_by
+        return replace(report, held_by=held_by, back=holds.way_back(run, rollout))
 
 
 @operation(needs(_RECONNECT, each("agent:id", "agents_list")), http="PUT /sync/rollouts")
@@ -165,14 +171,30 @@ def promote_rollout(
         run.targets.pins = {groups: aim.digest for groups, aim in found.aims.items()}  # type: ignore[attr-defined]
         after = f"rollout {found.id} is still open: promote it again to go on"
         untried = holds.uncovered(run, found)
-        return _closed(ctx, found, rollouts.PROMOTED, _done(ctx, run, work, how, after, untried))
+        report = _done(ctx, run, work, how, after, untried)
+        blocked = any(isinstance(error, Blocked) for _, error in work.failed)
+        return _closed(ctx, found, rollouts.OPEN if blocked else rollouts.PROMOTED, report)
 
 
 @operation(needs(_RECONNECT, each("agent:id", "agents_list")), http="DELETE /sync/rollouts")
-def cancel_rollout(ctx: Context, rollout: str | None = None, agents_list: Selection = None) -> RolloutItems:
-    """End a rollout without pushing: the next run gives the others what the canaries have."""
-    found = _open_rollout(ctx, rollout, agents_list)
-    return _closed(ctx, found, rollouts.CANCELLED, SyncItems(()))
+def cancel_rollout(
+    ctx: Context,
+    rollout: str | None = None,
+    agents_list: Selection = None,
+    if_locked: str = "fail",
+    lock_timeout: float = 0.0,
+) -> RolloutItems:
+    """End a rollout without pushing: the next run gives the others what the canaries have.
+
+    Not while a push goes on, which it would not end.
+    """
+    command = "mgmtctl sync promote --cancel"
+    lock = ctx.folders.lock("sync", command, if_locked=if_locked, timeout=lock_timeout)
+    with nullcontext(True) if ctx.dry_run else lock as ours:
+        if not ours:
+            return RolloutItems((), skipped=True)
+        found = _open_rollout(ctx, rollout, agents_list)
+        return _closed(ctx, found, rollouts.CANCELLED, SyncItems(()))
 
 
 @contextmanager
@@ -251,11 +273,12 @@ def _concerned(
 
 
 def _hold_the_others(work: Work, rollout: Rollout, run: Sync) -> None:
-    """Leave of the rollout's agents the canaries only."""
+    """Leave of the rollout's agents the canaries only, and those to finish."""
     for groups in work.todo.keys() & rollout.aims.keys():
         others = [member for member in work.todo[groups] if member.id not in rollout.canaries]
-        work.held.update((member.id, holds.why(rollout)) for member in others)
-        work.todo[groups] = [member for member in work.todo[groups] if member.id in rollout.canaries]
+        begun = holds.half_done(run, others)
+        work.held.update((member.id, holds.why(rollout)) for member in others if member.id not in begun)
+        work.todo[groups] = [member for member in work.todo[groups] if member.id not in work.held]
         if not work.todo[groups]:
             del work.todo[groups]
 
@@ -275,9 +298,7 @@ def _in_words(agents_list: Selection, group: str | None) -> str:
     return f"{len(agents_list)} named agents" if isinstance(agents_list, Sequence) else "all agents"
 
 
-def _with_rollout(
-    report: SyncItems, number: str | None, chosen: Sequence[Chosen], rollout: Rollout | None
-) -> RolloutItems:
+def _with_rollout(report: SyncItems, number: str | None, chosen: Sequence[Chosen]) -> RolloutItems:
     """The report of a run with the rollout it is for."""
     reasons = {f"{one.id:03}": one.why for one in chosen}
     affected = [
@@ -290,17 +311,11 @@ def _with_rollout(
         **_fields(replace(report, affected=affected), SyncItems),
         rollout=number,
         canaries=tuple(reasons),
-        groups=_groups(rollout) if rollout else (),
     )
 
 
 def _fields(value: Any, kind: type[Any]) -> dict[str, Any]:
     return {name: getattr(value, name) for name in kind.__dataclass_fields__}
-
-
-def _groups(rollout: Rollout) -> tuple[str, ...]:
-    """The groups that every combination of the rollout has: what was changed is among them, if it is one group."""
-    return tuple(sorted(set.intersection(*(set(groups.split(",")) for groups in rollout.aims))))
 
 
 # --- ending one ---------------------------------------------------------------------------------------------------
@@ -368,14 +383,14 @@ def _padded(members: Mapping[str, Sequence[int]]) -> list[str]:
 
 
 def _closed(ctx: Context, rollout: Rollout, state: str, report: SyncItems) -> RolloutItems:
-    """Close a rollout, and give back what was done for it."""
-    if not ctx.dry_run and not report.skipped:
+    """Close a rollout, unless it stays open, and give back what was done for it, with the state that is stored."""
+    if not ctx.dry_run and state != rollouts.OPEN:
         with ctx.atomic():
             ctx.store.rollouts.end(rollout.id, state, int(ctx.now()), access.current_actor(ctx).user)
+            state = ctx.store.rollouts.get(rollout.id).state
     return RolloutItems(
         **_fields(report, SyncItems),
         rollout=str(rollout.id),
         canaries=tuple(f"{number:03}" for number in rollout.canaries),
-        groups=_groups(rollout),
         state=state,
     )

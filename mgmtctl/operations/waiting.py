@@ -56,7 +56,11 @@ def _look(ctx: Context, agents_list: Selection, group: str | None) -> WaitItems:
 
 def _held_lines(found: Sequence[AgentStage]) -> tuple[str, ...]:
     """How many are kept back by which rollout, and what ends that."""
-    held = Counter((one.stage.why, one.stage.next_step) for one in found if one.stage.name == standing.HELD)
+    held = Counter(
+        (one.stage.why.partition(";")[0], one.stage.next_step)
+        for one in found
+        if one.stage.name == standing.HELD
+    )
     return tuple(
         f"{count} agent{'s are' if count > 1 else ' is'} {why}: {next_step}"
         for (why, next_step), count in held.items()

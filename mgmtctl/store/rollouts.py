@@ -113,6 +113,14 @@ class RolloutStore:
         )
         return [digest for (digest,) in rows]
 
+    def announced(self, ids: Iterable[int]) -> set[int]:
+        """Those of these agents to which a push was begun and not recorded."""
+        rows = self._database.rows(
+            "SELECT agent_id FROM sync_state WHERE look IS NULL AND agent_id IN (SELECT value FROM json_each(?))",
+            (f"[{','.join(map(str, ids))}]",),
+        )
+        return {agent for (agent,) in rows}
+
     def lacking(self, groups: str, digest: str) -> int:
         """How many agents of a combination were last given another merged file than this one, or none."""
         found = self._database.value(

@@ -120,7 +120,7 @@ def test_promote_answers_no_with_one_on_stderr_and_nothing_on_stdout(admin: Cli,
     text = admin("sync", "promote")
     assert text.code == 1
     assert f"  why: {one['id']} {one['name']}: diverged: changed there: `agent.conf`\n" in text.err
-    assert f"  fix: mgmtctl sync wait {one['id']}, then mgmtctl sync promote 1\n" in text.err
+    assert f"  fix: mgmtctl sync run {one['id']}, then mgmtctl sync promote 1\n" in text.err
 
 
 def test_promote_asks_beyond_max_affected(admin: Cli, fleet: Context) -> None:
@@ -147,6 +147,39 @@ def test_cancel_ends_the_hold(admin: Cli, fleet: Context) -> None:
     found = admin("sync", "promote", "--cancel")
     assert (found.code, found.err.startswith("rollout 1 is cancelled: ")) == (0, True)
     assert admin("sync", "run", "--all").err == "4 agents: 3 written to, 1 up to date\n"
+
+
+def test_cancel_does_not_end_what_is_being_pushed(admin: Cli, fleet: Context) -> None:
+    canary(admin)
+    with fleet.folders.lock("sync", "mgmtctl sync promote"):
+        found = admin("sync", "promote", "--cancel")
+        assert (found.code, found.err.startswith("error: ")) == (75, True)
+        skipped = admin("sync", "promote", "--cancel", "--if-locked", "skip", "-o", "json")
+        assert (skipped.code, skipped.out, skipped.err) == (0, "", "another sync runs, nothing done\n")
+    assert admin("sync", "promote", "--cancel", "-o", "json").json() == []
+
+
+def test_promote_says_what_it_leaves_open(admin: Cli, fleet: Context) -> None:
+    fleet.folders.create_group("db")
+    fleet.folders.write_file("db", "agent.conf", OLD)
+    with fleet.store.atomic():
+        fleet.store.agents.claim(1)
+        fleet.store.agents.add([NewAgent(5, "host-5", "any", "k" * 64, "db,web")], 0)
+    canary(admin)
+    fleet.folders.write_file("db", "agent.conf", b"<agent_config><bogus/></agent_config>")
+    found = admin("sync", "promote")
+    assert found.code == 3
+    assert "5 agents: 3 written to, 1 up to date, 1 failed\n" in found.err
+    assert found.err.endswith(
+        "rollout 1 is open: groups of it cannot be sent; repair them, then mgmtctl sync promote 1\n"
+    )
+
+
+def test_who_had_nothing_before_is_not_told_to_go_back(admin: Cli, fleet: Context) -> None:
+    fleet.store.database.execute("DELETE FROM sync_state")
+    found = admin("sync", "run", "--all", "--canary", "1")
+    assert "  mgmtctl sync promote 1 --cancel  the next run writes to all\n" in found.err
+    assert "rollback" not in found.err
 
 
 def test_wait_ends_when_all_are_synced(admin: Cli, fleet: Context) -> None:

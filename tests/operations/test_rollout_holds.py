@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+
 import pytest
 
 from mgmtctl.domain.errors import ConflictError, DeniedError
 from mgmtctl.operations import rollouts, sync
 from mgmtctl.operations.context import Context
+from mgmtctl.operations.waiting import wait_for_sync
 from tests.operations.conftest import ActorWith
 from tests.operations.sync_fleet import GOOD, add, shared, stage
 
@@ -253,3 +257,88 @@ def test_a_plan_holds_an_agent_that_moved_too(fleet: Context, of_web: str) -> No
     move(fleet, of_web, "x", "web")
     plan = sync.plan_sync(fleet, [of_web])
     assert (plan.affected, plan.held) == ([], 1)
+
+
+def test_a_hold_stays_while_its_agents_are_elsewhere(fleet: Context) -> None:
+    give(fleet, GOOD, "web")
+    rollouts.start_rollout(fleet, sample="1")
+    for agent in (*WEB, BOTH):
+        move(fleet, agent, "x")
+    sync.run_sync(fleet)
+    for agent in WEB:
+        move(fleet, agent, "web")
+    sync.run_sync(fleet)
+    assert len(has(fleet, GOOD, *WEB)) == 1
+    assert fleet.store.rollouts.get(1).state == "open"
+
+
+@pytest.mark.parametrize("way", ["rollback", "removal"])
+def test_a_hold_on_nobody_ends_with_what_it_brings(fleet: Context, way: str) -> None:
+    give(fleet, GOOD, "web")
+    rollouts.start_rollout(fleet, sample="1")
+    for agent in (*WEB, BOTH):
+        move(fleet, agent, "x")
+    if way == "rollback":
+        give(fleet, OLD, "web")
+    else:
+        with fleet.folders.deleting_group("web", []):
+            pass
+    sync.run_sync(fleet)
+    assert fleet.store.rollouts.get(1).state == "withdrawn"
+
+
+# --- pushes that were cut short -----------------------------------------------------------------------------------
+
+
+def cut_short(ctx: Context, push: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The agent whose push ended after its new agent.conf, before its merged.mg."""
+    rename = os.rename
+
+    def ending(source: str, to: str, **named: int) -> None:
+        if to == "merged.mg":
+            raise KeyboardInterrupt
+        rename(source, to, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "rename", ending)
+        push()
+    (mixed,) = (path.parent.parent.name for path in ctx.folders.agents.glob("*/shared/.mgmtctl-sync"))
+    return mixed
+
+
+def test_a_push_that_a_hold_finds_half_done_is_finished(
+    fleet: Context, of_web: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed = cut_short(fleet, lambda: rollouts.promote_rollout(fleet), monkeypatch)
+    assert stage(fleet, mixed) == "stale"
+    report = sync.run_sync(fleet)
+    assert ([one.id for one in report.affected], report.held) == ([mixed], 1)
+    assert stage(fleet, mixed) == "synced"
+    assert not list(fleet.folders.agents.glob("*/shared/.mgmtctl-*"))
+
+
+def test_a_rollout_that_begins_finishes_what_is_half_done(
+    fleet: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(fleet, LATER, "web")
+    mixed = cut_short(fleet, lambda: sync.run_sync(fleet), monkeypatch)
+    give(fleet, GOOD, "web")
+    report = rollouts.start_rollout(fleet, sample="1")
+    assert {one.id for one in report.affected} == {*report.canaries, mixed}
+    assert not list(fleet.folders.agents.glob("*/shared/.mgmtctl-*"))
+
+
+def test_an_agent_that_was_only_announced_stays_held(fleet: Context, of_web: str) -> None:
+    with fleet.store.atomic():
+        fleet.store.sync_state.begin([int(of_web)])
+    sync.run_sync(fleet)
+    assert (stage(fleet, of_web), has(fleet, GOOD, of_web)) == ("held", set())
+
+
+def test_a_held_agent_says_what_was_changed_there(fleet: Context, of_web: str) -> None:
+    why = "kept back by rollout 1 until it is promoted"
+    assert sync.explain_sync(fleet, of_web).where.stage.why == why
+    (shared(fleet, of_web) / "agent.conf").write_bytes(b"mine")
+    assert sync.explain_sync(fleet, of_web).where.stage.why == f"{why}; changed there: `agent.conf`"
+    waiting = wait_for_sync(fleet, list(WEB))
+    assert waiting.notes == (f"2 agents are {why}: mgmtctl sync promote 1",)
