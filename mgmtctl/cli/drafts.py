@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from mgmtctl.cli.commands import CliSession
 
+_HUNG_UP = 129
 _NEW_CONF = b"<agent_config>\n</agent_config>\n"
 
 
@@ -49,14 +53,35 @@ def draft(session: CliSession, name: str, before: bytes | None) -> Iterator[Path
     start = _NEW_CONF if before is None else before
     path.write_bytes(start)
     try:
-        yield path
+        with _hung_up():
+            yield path
     except BaseException:
-        _leave(path, start, session.warn)
+        with contextlib.suppress(OSError):  # nobody is there to be told
+            _leave(path, start, session.warn)
         raise
     if session.dry_run:
         _leave(path, start, session.say)
     else:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _hung_up() -> Iterator[None]:
+    """Inside, a terminal that goes away (SIGHUP) ends this as an exception does, unless it is to be ignored (nohup)."""
+
+    def ended(number: int, frame: object) -> None:
+        raise SystemExit(_HUNG_UP)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGHUP)
+    if before != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, ended)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def _leave(path: Path, start: bytes, tell: Callable[[str], None]) -> None:

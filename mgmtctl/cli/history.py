@@ -121,7 +121,8 @@ def rollback(
 ) -> None:
     """Bring the files of a group, or one of them, back to a revision.
 
-    That is a new revision, so it can be undone in the same way. An agent.conf is checked as when it is put. The agents
+    That is a new revision, so it can be undone in the same way. Without `--to`, a group that was deleted and created
+    again goes back to the files it had before that. An agent.conf is checked as when it is put. The agents
     get the files of then, byte for byte, at the next `mgmtctl sync run`. `--if-match` for a whole group is `rN`: only
     if that is its last revision.
     """
@@ -137,10 +138,12 @@ def rollback(
             tried = history.rollback_files(context, group, name, to, if_match, risks)
         if tried.files:
             _show_diff(session, group, tried.files)
+            tell(session, tried.findings)
             session.confirm(f"bring `{target}` back to r{tried.to}; {in_group(tried.agents)}")
         to, if_match = str(tried.to), f"r{tried.before}"
     found = history.rollback_files(session.context, group, name, to, if_match, risks)
-    tell(session, found.findings)
+    if session.yes or session.dry_run:
+        tell(session, found.findings)
     for left in found.left:
         session.warn(f"{quoted(f'{group}/{left}')} is left as it is: agents never get a file of that name")
     if not found.files:

@@ -128,9 +128,10 @@ class Standing:
     of that), each with its `revisions` (digest -> group -> number) as far as they may be told, `on_disk` the groups
     that somebody changed on disk since their last revision, which is in no target. `diverged` how the
     folder differs from what was written in words (None: it does not), `blocked_by` one line per group that cannot be
-    sent, `repair` what helps against it, `folder_problem` why its folder cannot be entered, `ignores_shared` when its
-    internal options say `agent.remote_conf=0`, `restarts` when it restarts by itself after a push, `held` why a push is
-    kept back and `promote` what ends that. `unknown`: what it uses is no merged file that was ever made here.
+    sent, `repair` what helps against it, `folder_problem` why its folder cannot be entered, `obstacle` what is
+    in the way of a push there, `ignores_shared` when its internal options say `agent.remote_conf=0`, `restarts` when it
+    restarts by itself after a push, `held` why a push is kept back and `promote` what ends that. `unknown`: what it
+    uses is no merged file that was ever made here.
     """
 
     agent: str
@@ -141,6 +142,7 @@ class Standing:
     blocked_by: Sequence[str] = ()
     repair: str | None = None
     folder_problem: str | None = None
+    obstacle: str | None = None
     ignores_shared: bool = False
     restarts: bool = True
     held: str | None = None
@@ -165,15 +167,20 @@ def stage(standing: Standing) -> Stage:
     pushed, target = standing.pushed, standing.target
     blocked = "; ".join(standing.blocked_by) or ("its groups give no merged file" if target is None else "")
     repair = f"{standing.repair or 'repair that'}, then {run}" if blocked else run
+    met = standing.obstacle
+    move = f"move it away, then {run}"
     if standing.folder_problem:
         return Stage(NO_FOLDER, standing.folder_problem, "make the folder reachable, then " + run)
     if not pushed and not (standing.held and not blocked):
         nothing = "nothing was ever written to its folder"
-        return Stage(NEVER_SYNCED, f"{nothing}, and {blocked}" if blocked else nothing, repair)
+        too = f", and {blocked or met}" if blocked or met else ""
+        return Stage(NEVER_SYNCED, nothing + too, move if met and not blocked else repair)
     if blocked:
         return Stage(BLOCKED, f"{blocked}; it keeps the last good files{_named(standing, pushed)}", repair)
     if pushed != target and standing.held:
-        return Stage(HELD, standing.held, standing.promote)
+        return Stage(HELD, "; ".join(filter(None, (standing.held, standing.diverged))), standing.promote)
+    if met:
+        return Stage(DIVERGED, met, move)
     if pushed != target:
         return Stage(STALE, _between("has", standing, pushed, target), run)
     if standing.diverged:

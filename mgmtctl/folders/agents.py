@@ -36,12 +36,14 @@ from mgmtctl.folders.pushing import (
     apply,
     digests_of,
     examine,
+    obstacle,
 )
 
 SHARED = "shared"
 _BELOW = f"%03d/{SHARED}/".encode()
 # Agents that are looked at in one go: so many rows are in memory for each process, and a fork is worth its while.
 SHARE = 10_000
+MOVE_AWAY = "move it away, then sync again"
 LARGEST_REPORT = 1 << 20  # bytes of what an agent leaves for us
 
 _Row = tuple[str, int, bytes | None]
@@ -190,13 +192,24 @@ class AgentFolders:
         try:
             with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
                 found = examine(shared, target, last, known)
-            return replace(found, obstacle=_met(place, found)) if found.obstacle else found
+            return replace(found, obstacle=_met(place, found.obstacle)) if found.obstacle else found
         except FileNotFoundError as error:
             if place.folder is not None and not self._reachable(place):
                 raise _unusable(place, error) from None
             return Examined(tuple(sync.plan(digests_of(target), {}, {})), unfinished=False, absent=True)
         except OSError as error:
             raise _unusable(place, error) from None
+
+    def obstacle(
+        self, place: Place, target: Manifest, last: Manifest, known: Callable[[str], Manifest | None]
+    ) -> str:
+        """The obstacle that `examine` would find, seen without reading a file that was pushed; empty: none is seen."""
+        try:
+            with self._entered(place) as folder, paths.folder(SHARED, folder) as shared:
+                met = obstacle(shared, target, last, known)
+        except (OSError, InvalidError):
+            return ""
+        return _met(place, met) if met else ""
 
     def push(
         self,
@@ -213,7 +226,7 @@ class AgentFolders:
                 try:
                     examined = examine(shared, target, last, known)
                     if examined.obstacle:  # met half-way, it would leave a mixed set
-                        raise UnavailableError(_met(place, examined), "io")
+                        raise UnavailableError(_met(place, examined.obstacle), "io", fix=MOVE_AWAY)
                     if examined.changes or examined.unfinished:
                         apply(shared, examined, files, target[MERGED][0])
                     look = Looker(target[MERGED][0], target).look(shared)
@@ -342,8 +355,8 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _met(place: Place, examined: Examined) -> str:
-    return f"{_shown(place)}: {examined.obstacle}"
+def _met(place: Place, obstacle: str) -> str:
+    return f"{_shown(place)}: {obstacle}"
 
 
 def _problem(place: Place, error: OSError) -> str:

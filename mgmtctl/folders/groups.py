@@ -153,7 +153,8 @@ class GroupFolders:
         with self._group(group) as folder, _translated(place):
             if folder is None:
                 raise NotFoundError("file", place)
-            return _read(name, folder)
+            with paths.parent_of(folder, name) as (parent, last):
+                return paths.read_regular(last, parent)
 
     def write_file(self, group: str, name: str, data: bytes) -> None:
         """Put a file into the group, whole or not at all, also through a crash. InvalidError for the name."""
@@ -257,6 +258,8 @@ class GroupFolders:
                 raise NotFoundError("group", group, code=1710)
             gid = os.fstat(folder).st_gid
             with paths.parent_of(folder, name, create=True) as (parent, last):
+                with contextlib.suppress(OSError):
+                    os.rmdir(last, dir_fd=parent)  # an empty folder holds nothing that a file would take away
                 paths.replace(last, data, parent, gid=gid, durable=durable)
 
     def _load(self, group: str) -> GroupContent:
@@ -381,11 +384,6 @@ def _create(group: str, shared: int) -> None:
     os.fsync(shared)
 
 
-def _read(name: str, folder: int) -> bytes:
-    with paths.parent_of(folder, name) as (parent, last):
-        return paths.read_regular(last, parent)
-
-
 @contextlib.contextmanager
 def _translated(place: str) -> Iterator[None]:
     """OSErrors about `place` as what a user can act on."""
@@ -394,6 +392,7 @@ def _translated(place: str) -> Iterator[None]:
     except FileNotFoundError:
         raise NotFoundError("file", place) from None
     except (IsADirectoryError, NotADirectoryError):
-        raise ConflictError(f"`{place}` is in the way: a file on one side, a folder on the other") from None
+        problem = f"`{place}` is in the way: a file on one side, a folder on the other"
+        raise ConflictError(problem, fix="move away what stands there, then do it again") from None
     except OSError as error:
         raise paths.unavailable(place, error) from None

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mgmtctl.domain import sync
@@ -35,7 +35,8 @@ _NOTHING: Manifest = {}
 class Examined:
     """What a push would do, and whether earlier ones were cut short there, which had `begun` to write these digests.
 
-    `absent`: there is no folder to look into; `obstacle`: why these changes cannot be made, in words (empty: they can).
+    `absent`: there is no folder to look into; `obstacle`: why these changes cannot be made, in words, with the name of
+    what is in the way (empty: they can).
     """
 
     changes: tuple[sync.Change, ...]
@@ -68,25 +69,78 @@ def examine(
     written = digests_of(last)
     for manifest in earlier:
         written = sync.written_by_us(written, digests_of(manifest), actual)
-    changes = tuple(sync.plan(digests_of(target), actual, written))
-    in_the_way = FOLDER_THERE if MARKER in tops and _is_folder(shared, MARKER) else ""
-    return Examined(changes, left, begun, obstacle=in_the_way or _obstacle(shared, changes, actual, tops))
+    changes = _without_theirs(shared, sync.plan(digests_of(target), actual, written), actual)
+    return Examined(changes, left, begun, obstacle=_obstacle(shared, changes, actual, tops))
+
+
+def obstacle(shared: int, target: Manifest, last: Manifest, known: Callable[[str], Manifest | None]) -> str:
+    """The obstacle that `examine` would find, seen without reading a file that was pushed."""
+    tops = os.listdir(shared)
+    ours = {*last}
+    for digest in _marked(shared) if MARKER in tops else ():
+        ours.update(known(digest) or _NOTHING)
+    changes = [sync.Change(sync.REMOVE, name) for name in ours.difference(target)]
+    changes += [sync.Change(sync.CREATE, name) for name in target]
+    return _obstacle(shared, _without_theirs(shared, changes, {}), {}, tops)
+
+
+def _without_theirs(
+    shared: int, changes: Iterable[sync.Change], actual: Mapping[str, str]
+) -> tuple[sync.Change, ...]:
+    """The changes as they are where others put folders: theirs are not removed, and our own are no edit of a file."""
+    found = [
+        change
+        for change in changes
+        if change.kind != sync.REMOVE or actual.get(change.name) or not _is_theirs(shared, change.name)
+    ]
+    removed = {change.name for change in found if change.kind == sync.REMOVE}
+    return tuple(
+        sync.Change(sync.CREATE, change.name)
+        if change.kind == sync.OVERWRITE
+        and not actual.get(change.name)
+        and _is_folder(shared, change.name)
+        and _empties(shared, change.name, removed)
+        else change
+        for change in found
+    )
+
+
+def _is_theirs(shared: int, name: str) -> bool:
+    """Whether a folder stands where a file was put, or no folder above it: nothing of ours is left to remove."""
+    return bool(_is_folder(shared, name)) or any(
+        _is_folder(shared, parent) is False for parent in _parents(name)
+    )
 
 
 def _obstacle(
     shared: int, changes: Sequence[sync.Change], actual: Mapping[str, str], tops: Collection[str]
 ) -> str:
     """Why these changes cannot be made; what goes before the first file comes is in nobody's way."""
+    if MARKER in tops and _is_folder(shared, MARKER):
+        return _met(FOLDER_THERE, MARKER)
     removed = {change.name for change in changes if change.kind == sync.REMOVE}
     for name, there in ((change.name, actual.get(change.name)) for change in changes):
         if there or name.partition("/")[0] not in tops:  # a regular file, or nothing
             continue
         for parent in _parents(name):
             if _is_folder(shared, parent) is False and parent not in removed:
-                return NO_FOLDER_THERE
-        if _is_folder(shared, name) and (name in removed or not _empties(shared, name, removed)):
-            return FOLDER_THERE
+                return _met(NO_FOLDER_THERE, parent)
+        if _is_folder(shared, name) and not _empties(shared, name, removed):
+            return _met(FOLDER_THERE, name)
     return ""
+
+
+def _met(words: str, name: str) -> str:
+    return f"{words}: `{name}`"
+
+
+def unnamed(text: str) -> str:
+    """The text of an obstacle without the name of what is in the way."""
+    for words in (FOLDER_THERE, NO_FOLDER_THERE):
+        before, found, _ = text.partition(words)
+        if found:
+            return before + words
+    return text
 
 
 def _parents(name: str) -> list[str]:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from mgmtctl.domain import sync as standing
 from mgmtctl.domain.agents import timestamp
+from mgmtctl.domain.errors import MgmtctlError
+from mgmtctl.folders.looks import Looker
+from mgmtctl.folders.pushing import unnamed
 from mgmtctl.operations import access, holds, restarts
 from mgmtctl.operations.sync_run import latest, place
 from mgmtctl.operations.sync_targets import Blocked
@@ -78,6 +81,7 @@ class Stages:
         self._latest: dict[str, Latest | None] = {}
         self._promote: dict[str, str] = {}
         self._known: dict[str, bool] = {}
+        self._lookers: dict[str, Looker] = {}
 
     def of(self, member: Member) -> AgentStage:
         """Where an agent stands."""
@@ -159,12 +163,14 @@ class Stages:
         if not isinstance(target, Blocked) and target.digest != member.pushed_digest:
             revisions[target.digest], on_disk = self.gives(member.groups, target)
         held = self._work.held.get(member.id)
+        met = self._obstacle(member, target) if pending and not isinstance(target, Blocked) else ""
         return standing.Standing(
             agent=member.agent_id,
             target=_digest(target),
             pushed=member.pushed_digest or None,
             running=member.running,
-            diverged=self._difference(member) if pending else None,
+            diverged=(self._edited(member) if held else self._difference(member)) if pending else None,
+            obstacle=met or None,
             blocked_by=self.blocked_by(member) if blocked else (),
             repair=next(iter(target.errors.values())).fix if isinstance(target, Blocked) else None,
             folder_problem=run.folders.problem(where) if pending or blocked else None,
@@ -185,6 +191,28 @@ class Stages:
             self._known[checksum] = self._run.ctx.store.sync_state.known_digest(checksum) is not None
         return self._known[checksum]
 
+    def _obstacle(self, member: Member, target: Target) -> str:
+        """What is in the way in its folder, in words, with its name for who may read the agent's groups."""
+        examined = self._work.examined.get(member.id)
+        met = self._run.obstacle(member, target) if examined is None else examined.obstacle
+        return met if self.may_read(member) else unnamed(met)
+
+    def _edited(self, member: Member) -> str | None:
+        """How the folder of an agent that is held differs from what was last written there, in words."""
+        run, digest = self._run, member.pushed_digest
+        last = run.targets.manifest(digest) if digest else None
+        if not last:
+            return None
+        looker = self._lookers.setdefault(digest, Looker(digest, last))
+        look = run.folders.look(place(member), looker)
+        if look is not None and look.kept == member.look:
+            return None
+        try:
+            examined = run.folders.examine(place(member), last, last, run.targets.manifest)
+        except MgmtctlError:
+            return None
+        return standing.differences(examined.changes, named=self.may_read(member)) or None
+
     def _difference(self, member: Member) -> str:
         """How a folder differs from what was last written there, in words."""
         examined: Examined | None = self._work.examined.get(member.id)
@@ -192,8 +220,6 @@ class Stages:
             return "its files cannot be read"
         if examined.absent:
             return "its folder is missing"
-        if examined.obstacle:
-            return examined.obstacle
         words = standing.differences(examined.changes, named=self.may_read(member))
         return words or "a push was cut short there"
 

@@ -208,6 +208,7 @@ def rollback_files(
 ) -> Rollback:
     """Bring a group, or one file of it, back to revision `to`; without one, undo what changed it last.
 
+    What changed a group that came again is that it was gone: it goes back to the last files it had before.
     An agent.conf with errors is refused; `accept_risk` and `if_match` as for putting a file, but for a whole group
     `if_match` is `rN`: only if that is its last revision.
     """
@@ -235,6 +236,7 @@ def rollback_files(
         made = _go_back(ctx, group_id, contents, checked)
     agents = ctx.store.agents.counts(access.scope(ctx, "agent:read", "agent:id")).get(group_id, 0)
     findings = tuple(finding for found in checked for finding in found.findings)
+    findings += tuple(restoring.emptied(group_id, contents, number, agents))
     left = tuple(name for name in differ if name not in contents)
     return Rollback(group_id, file_name, now.number, number, made, shown, agents, findings, left)
 
@@ -277,11 +279,12 @@ def _before_last_change(ctx: Context, now: _Present, file_name: str | None) -> i
     if file_name is None or file_name in {
         changed.file for changed in revisions.changes(_recorded(ctx, now.group), now.tree)
     }:
-        number = now.number - 1
+        last = now.number
     else:
-        number = _last_change(ctx, now.group, file_name, now.number) - 1
-    revisions.require_known(now.group, number, ctx.store.revisions.numbers(now.group))
-    return number
+        last = _last_change(ctx, now.group, file_name, now.number)
+    numbers = ctx.store.revisions.numbers(now.group)
+    revisions.require_known(now.group, last - 1, numbers)
+    return restoring.before(ctx.store, now.group, last) if last in numbers else last - 1
 
 
 def _recorded(ctx: Context, group: str) -> Tree:

@@ -1,8 +1,9 @@
 """Keepalives and restarts: what agents report, and using what they were given (S 3.2; D 8, D 9).
 
 Rules: a report says something about its own agent only, and when it came is told by our clock. A checksum that is not
-that of what the agent's groups give makes it `not synced` in the transaction that records it; `synced` is only set by
-who looked into the folder. An agent uses what was pushed when it restarts; nothing that is left out means all agents.
+that of what the agent's groups give makes it `not synced` in the transaction that records it; one that is, and a
+restart, make it `synced` there when a look into the folder finds the files. An agent uses what was pushed when it
+restarts; nothing that is left out means all agents.
 """
 
 from __future__ import annotations
@@ -213,29 +214,30 @@ class _Desk:
         report, store, now = came.report, self._ctx.store, self._ctx.now()
         keepalives.check_own(report, member.agent_id, member.name)
         known = store.reports.known(member.id)
-        at = min(came.time // NS, int(now))
+        moment = min(came.time, int(now * NS))
+        at = moment // NS
         state = keepalives.TRANSITIONS[report.event](known.state, at)
         store.reports.record(member.id, report, state, came.time)
         if _is_another_system(report, known.version, known.system):
             self._changed.update(member.groups.split(","))
         matches = self._matches(report, member.groups)
         # A report from before the last push says nothing about it.
-        if at >= member.pushed:
-            self._apply(member, report, matches)
+        status = self._apply(member, report, matches) if moment >= member.pushed_ns else member.status
         return Recorded(
             member.agent_id,
             member.name,
             report.event,
             at,
             state.at(now),
-            standing_of(member, matches if at >= member.pushed else None),
+            status,
             report.merged_sum,
             matches,
             self._uses(report),
             tuple(keepalives.remarks(report, now)),
         )
 
-    def _apply(self, member: Member, report: Report, matches: bool | None) -> None:
+    def _apply(self, member: Member, report: Report, matches: bool | None) -> str:
+        """What the report means for the files; the agent's `group_config_status` then."""
         state = self._ctx.store.sync_state
         running = keepalives.running_after(report, member.pushed_digest, self._digest)
         if running is not None:
@@ -243,6 +245,12 @@ class _Desk:
         if matches is False:
             state.set_not_synced([member.id])
             state.doubt([member.id])
+            return "not synced"
+        uses = member.running if running is None else running
+        if member.status != "synced" and uses in ("", member.pushed_digest) and self._run.in_place(member):
+            state.set_synced([(member.id, member.groups)])
+            return "synced"
+        return member.status
 
     def _matches(self, report: Report, groups: str) -> bool | None:
         target = self._run.targets.of(groups)
@@ -264,11 +272,6 @@ class _Desk:
         if digest not in self._revisions:
             self._revisions[digest] = _revisions(self._ctx, digest, self._readable)
         return self._revisions[digest]
-
-
-def standing_of(member: Member, matches: bool | None) -> str:
-    """`group_config_status` after a report."""
-    return "not synced" if matches is False else member.status
 
 
 def _is_another_system(report: Report, version: str | None, system: Sequence[str | None]) -> bool:
@@ -340,18 +343,22 @@ def _restart(ctx: Context, ids: Sequence[str] | None, group: str | None = None) 
     readable = access.scope(ctx, "group:read", "group:id")
     known: dict[str, dict[str, int]] = {}
     done = []
-    with opened(ctx, keep=False) as run, ctx.atomic():
-        members = sorted(ctx.store.sync_state.members(ids, group), key=lambda member: member.id)
-        for member in members:
-            digest = member.pushed_digest
-            if digest not in known:
-                known[digest] = _revisions(ctx, digest, readable) if digest else {}
-            done.append(_restarted(run.folders, member, known[digest]))
-        ctx.store.sync_state.set_running(
-            (member.id, member.pushed_digest)
-            for member, entry in zip(members, done, strict=True)
-            if entry.applied
-        )
+    state = ctx.store.sync_state
+    with opened(ctx, keep=False) as run:
+        # What the groups give is built before the store is locked.
+        for groups in {member.groups for member in state.members(ids, group) if member.status != "synced"}:
+            run.targets.of(groups)
+        with ctx.atomic():
+            members = sorted(state.members(ids, group), key=lambda member: member.id)
+            for member in members:
+                digest = member.pushed_digest
+                if digest not in known:
+                    known[digest] = _revisions(ctx, digest, readable) if digest else {}
+                done.append(_restarted(run.folders, member, known[digest]))
+            applied = [member for member, entry in zip(members, done, strict=True) if entry.applied]
+            state.set_running((member.id, member.pushed_digest) for member in applied)
+            late = [member for member in applied if member.status != "synced" and run.in_place(member)]
+            state.set_synced((member.id, member.groups) for member in late)
     return done
 
 

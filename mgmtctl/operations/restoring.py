@@ -6,7 +6,7 @@ what is removed with a command is meant, and is told only as long as agents have
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from mgmtctl.domain import revisions
@@ -32,6 +32,23 @@ def commands(store: Store, group: str) -> str:
     number = last_files(store, group)
     back = "" if number is None else f", then {_back(group, number)}"
     return f"mgmtctl groups create {group}{back}"
+
+
+def before(store: Store, group: str, number: int) -> int:
+    """The revision that undoing this one leads to: when the group came again by it, the last one before with files."""
+    empty, found = revisions.tree_digest({}), store.revisions.get(group, number)
+    if found.how != revisions.CREATE:
+        return number - 1
+    full = [one.number for one in store.revisions.list(group) if one.number < number and one.tree != empty]
+    return max(full, default=number - 1)
+
+
+def emptied(group: str, files: Mapping[str, bytes | None], number: int, agents: int) -> Iterator[Finding]:
+    """That bringing these files (None: removed) back takes the agent.conf from so many agents."""
+    if AGENT_CONF in files and files[AGENT_CONF] is None:
+        who = {0: "agents get", 1: "1 agent gets"}.get(agents, f"{agents} agents get")
+        problem = f"r{number} has no such file; {who} none from this group"
+        yield Finding("agent-conf-gone", WARNING, problem, f"{group}/{AGENT_CONF}")
 
 
 class Losses:

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mgmtctl.domain.errors import MgmtctlError, UnavailableError
 from mgmtctl.domain.sync import Change
-from mgmtctl.folders.agents import Place
+from mgmtctl.folders.agents import MOVE_AWAY, Place
 from mgmtctl.folders.beside import places
 from mgmtctl.folders.groups import lasting
 from mgmtctl.folders.paths import TICK_NS
-from mgmtctl.operations import recording, restarts
+from mgmtctl.folders.pushing import unnamed
+from mgmtctl.operations import access, recording, restarts
 from mgmtctl.operations.pushes import Part, Pushed, Pushes
 from mgmtctl.operations.sync_targets import Blocked, Target, Targets
 from mgmtctl.store.sync_state import FRESH, Member, Written
 
 if TYPE_CHECKING:
+    from mgmtctl.domain.scopes import Scope
     from mgmtctl.folders.agents import AgentFolders
     from mgmtctl.folders.looks import Looker
     from mgmtctl.folders.pushing import Examined, Manifest
@@ -157,10 +159,11 @@ class Sync:
             self.targets.flush()
             self.ctx.store.sync_state.begin(member.id for same in work.todo.values() for member in same)
         written: list[Written] = []
+        seen = access.scope(self.ctx, "group:read", "group:id")
         pushes = Pushes(self.folders, self.targets.manifest, self.processes or places())
         with closing(pushes.results(self._parts(work, watch), work.pending, watch)) as results:
             for pushed in results:
-                written += _noted(pushed, work)
+                written += _noted(pushed, work, seen)
                 if pushed.outcome is not None:
                     watch.step()
                 if len(written) >= BATCH:
@@ -190,6 +193,7 @@ class Sync:
 
     def examine_all(self, work: Work) -> None:
         """What `push_all` would do, without doing it."""
+        seen = access.scope(self.ctx, "group:read", "group:id")
         for groups, members in work.todo.items():
             target, _ = self.targets.files(groups)
             for member in members:
@@ -199,11 +203,17 @@ class Sync:
                 try:
                     examined = self._examined(member, target)
                     if examined.obstacle:
-                        raise UnavailableError(examined.obstacle, "io")
+                        raise UnavailableError(examined.obstacle, "io", fix=MOVE_AWAY)
                 except MgmtctlError as error:
-                    work.failed.append((member.agent_id, error))
+                    work.failed.append((member.agent_id, _tellable(error, member, seen)))
                 else:
                     work.changed.append((member, target, examined.changes))
+
+    def obstacle(self, member: Member, target: Target) -> str:
+        """What would be in the way of a push to one agent, as far as that is seen without reading."""
+        known = self.targets.manifest
+        last = known(member.pushed_digest) or {}
+        return self.folders.obstacle(place(member), self._manifest(target.digest), last, known)
 
     def changes(self, member: Member, target: Target) -> tuple[Change, ...]:
         """What a push to one agent would change."""
@@ -213,6 +223,16 @@ class Sync:
         known = self.targets.manifest
         last = known(member.pushed_digest) or {}
         return self.folders.examine(place(member), self._manifest(target.digest), last, known)
+
+    def in_place(self, member: Member) -> bool:
+        """Whether an agent holds what its groups give, by a look into its folder; False while it is pushed to."""
+        target = self.targets.of(member.groups)
+        return (
+            member.look is not None
+            and not isinstance(target, Blocked)
+            and self._needs_nothing(member, target, Work(), [])
+            and not self.targets.changed_meanwhile(member.groups)
+        )
 
     def _needs_nothing(self, member: Member, target: Target, work: Work, settled: list[Written]) -> bool:
         """Whether the agent holds the target; a look that was found to be in order goes to `settled`."""
@@ -242,7 +262,7 @@ class Sync:
         return (
             member.running not in ("", member.pushed_digest)
             and member.reported is not None
-            and (member.reported_at or 0) >= member.pushed
+            and (member.reported_ns or 0) >= member.pushed_ns
             and not restarts.ignores_shared(self.folders, place(member))
         )
 
@@ -266,7 +286,7 @@ class Sync:
         with self.ctx.atomic():
             now = self.ctx.now()
             self.targets.flush()
-            state.record([_to_keep(entry, now) for entry in written], int(now))
+            state.record([_to_keep(entry, now) for entry in written], now)
             state.set_synced(self._still([(entry.id, entry.groups) for entry in written], work))
 
     def _still(
@@ -281,17 +301,24 @@ class Sync:
         return ((identifier, groups) for identifier, groups in agents if groups not in stale)
 
 
-def _noted(pushed: Pushed, work: Work) -> list[Written]:
+def _noted(pushed: Pushed, work: Work, seen: Scope) -> list[Written]:
     """Put down in `work` what came of a push; what there is to record."""
     member, target, outcome, applied = pushed
     if outcome is None:
         work.not_reached += 1
         return []
     if isinstance(outcome, MgmtctlError):
-        work.failed.append((member.agent_id, outcome))
+        work.failed.append((member.agent_id, _tellable(outcome, member, seen)))
         return []
     work.changed.append((member, target, outcome.changes))
     return [Written(member.id, member.groups, target.digest, *outcome.look, applied)]
+
+
+def _tellable(error: MgmtctlError, member: Member, seen: Scope) -> MgmtctlError:
+    """A failure without names of files when these groups that may be read are not all of the agent's."""
+    if not all(map(seen.covers, member.groups.split(","))):
+        error.problem = unnamed(error.problem)
+    return error
 
 
 def _slim(member: Member, same: dict[str, str]) -> Member:

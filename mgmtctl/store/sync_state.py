@@ -19,6 +19,7 @@ from mgmtctl.store.database import Database
 # time, so it is not trusted. NULL: a push was announced and is not recorded yet.
 FRESH = b""
 _MD5_DIGITS = 32
+_NS = 1_000_000_000
 _REMEMBERED = 10_000  # checksums of merged files that nobody was given or uses any more
 
 
@@ -38,7 +39,8 @@ class Member(NamedTuple):
 
     `pushed_digest` is empty when nothing was ever written; `look` says how the files looked then (a digest). `running`
     is what it uses, as far as that is known: empty, a digest, or what it reported that is nothing known. `reported` is
-    the checksum of its last report, and `reported_at` when that was (seconds).
+    the checksum of its last report. `pushed_ns` and `reported_ns` say when, in nanoseconds: a report may come within
+    the second of the push.
     """
 
     id: int
@@ -47,11 +49,21 @@ class Member(NamedTuple):
     folder: str | None
     status: str
     pushed_digest: str
-    pushed: int
+    pushed_ns: int
     look: bytes | None
     running: str = ""
     reported: str | None = None
-    reported_at: int | None = None
+    reported_ns: int | None = None
+
+    @property
+    def pushed(self) -> int:
+        """When its files were last written, in seconds; 0: never."""
+        return self.pushed_ns // _NS
+
+    @property
+    def reported_at(self) -> int | None:
+        """When its last report was, in seconds."""
+        return None if self.reported_ns is None else self.reported_ns // _NS
 
     @property
     def agent_id(self) -> str:
@@ -79,7 +91,7 @@ _SEEN = """SELECT a.groups, a.id,
     FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 _MEMBER = """SELECT a.id, a.name, a.groups, a.folder, a.group_config_status,
         coalesce(s.digest, ''), coalesce(s.pushed, 0), s.look, coalesce(s.running, ''), a.merged_sum,
-        a.last_keep_alive
+        coalesce(a.reported, a.last_keep_alive * 1000000000)
     FROM agents a LEFT JOIN sync_state s ON s.agent_id = a.id"""
 
 
@@ -195,12 +207,17 @@ class SyncStateStore:
         )
         self.set_not_synced(row[0] for row in rows)
 
-    def record(self, written: Sequence[Written], now: int) -> None:
-        """Record pushes whose files are in place. An agent deleted meanwhile is passed over."""
+    def record(self, written: Sequence[Written], now: float) -> None:
+        """Record pushes whose files are in place. An agent deleted meanwhile is passed over.
+
+        They were made when the newest file changed, which is told by the clock that also tells when an agent left a
+        report; one in the future counts as now.
+        """
+        latest = int(now * _NS)
         self._database.executemany(
             "UPDATE sync_state SET digest = ?1, pushed = ?2, look = ?3, running = iif(?4, ?1, running)"
             " WHERE agent_id = ?5",
-            ((w.digest, now, w.look, w.applied, w.id) for w in written),
+            ((w.digest, min(w.newest, latest), w.look, w.applied, w.id) for w in written),
         )
 
     def set_running(self, agents: Iterable[tuple[int, str]]) -> None:

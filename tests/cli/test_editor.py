@@ -108,8 +108,16 @@ def test_a_policy_that_the_editor_took_away_is_not_saved(
         pytest.param('echo text > "$(dirname "$1")/.agent.conf.swp"', ".agent.conf.swp", id="not yet saved"),
     ],
 )
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_while_the_editor_runs_tells_where_the_text_is(
-    admin: Cli, web: Path, drafts: Path, monkeypatch: pytest.MonkeyPatch, script: str, name: str
+    admin: Cli,
+    web: Path,
+    drafts: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    name: str,
+    number: signal.Signals,
+    code: int,
 ) -> None:
     ready = drafts.parent / "ready"
     editor(drafts, monkeypatch, f"{script}; touch {ready}; exec sleep 60")
@@ -119,8 +127,8 @@ def test_a_signal_while_the_editor_runs_tells_where_the_text_is(
     deadline = time.monotonic() + 30
     while not ready.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 143
-    place = kept(Result(143, "", err))
+    assert process.returncode == code
+    place = kept(Result(code, "", err))
     assert (place if place.is_dir() else place.parent).joinpath(name).is_file()

@@ -158,6 +158,24 @@ def standing(**facts: Any) -> Standing:
         ),
         pytest.param({"pushed": S, "running": S}, STALE, "mgmtctl sync run 001", id="stale"),
         pytest.param({"diverged": "changed there: `a`"}, DIVERGED, "mgmtctl sync run 001", id="diverged"),
+        pytest.param(
+            {"pushed": S, "obstacle": "a folder stands there: `a`", "diverged": "changed there: `a`"},
+            DIVERGED,
+            "move it away, then mgmtctl sync run 001",
+            id="what_is_in_the_way_comes_before_stale",
+        ),
+        pytest.param(
+            {"pushed": None, "obstacle": "a folder stands there: `a`"},
+            NEVER_SYNCED,
+            "move it away, then mgmtctl sync run 001",
+            id="something_is_in_the_way_of_the_first_push",
+        ),
+        pytest.param(
+            {"pushed": S, "obstacle": "a folder stands there: `a`", "held": "kept back"},
+            HELD,
+            "mgmtctl sync promote",
+            id="what_is_held_meets_nothing_yet",
+        ),
         pytest.param({"ignores_shared": True}, IGNORED, "set agent.remote_conf=1", id="ignored"),
         pytest.param(
             {"ignores_shared": True, "running": S, "restarts": False},

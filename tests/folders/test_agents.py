@@ -17,7 +17,7 @@ from mgmtctl.folders import Folders
 from mgmtctl.folders.agents import AgentFolders, Place, PushReport
 from mgmtctl.folders.looks import Looker
 from mgmtctl.folders.paths import STAGING_PREFIX
-from mgmtctl.folders.pushing import MARKER, Manifest
+from mgmtctl.folders.pushing import MARKER, Manifest, unnamed
 
 OURS = Place("007")
 FIRST = {"agent.conf": b"first", "packs/a.conf": b"a", "merged.mg": b"#1"}
@@ -439,7 +439,28 @@ def moved(shared: Path, name: str) -> Path:
             FIRST, FIRST, lambda s: moved(s, "merged.mg").mkdir(), FOLDER_THERE, id="a folder for merged.mg"
         ),
         pytest.param(
-            FIRST, SECOND, lambda s: moved(s, "packs/a.conf").mkdir(), FOLDER_THERE, id="for what shall go"
+            FIRST,
+            SECOND,
+            lambda s: (moved(s, "packs/a.conf") / "own").mkdir(parents=True),
+            "",
+            id="theirs for what shall go",
+        ),
+        pytest.param(
+            FIRST, SECOND, lambda s: moved(s, "packs").symlink_to("/tmp"), "", id="a link above what shall go"
+        ),
+        pytest.param(
+            FLAT,
+            FIRST,
+            lambda s: (moved(s, "packs") / "own").mkdir(parents=True),
+            "",
+            id="theirs becomes ours",
+        ),
+        pytest.param(
+            {"packs/a.conf": b"a", "merged.mg": b"#"},
+            FLAT,
+            lambda s: moved(s, "packs/a.conf").mkdir(),
+            FOLDER_THERE,
+            id="theirs for what shall go in the way of what comes",
         ),
         pytest.param(FIRST, FIRST, lambda s: (s / MARKER).mkdir(), FOLDER_THERE, id="for the marker"),
         pytest.param(
@@ -471,7 +492,9 @@ def test_examining_finds_what_a_push_will_meet_and_then_nothing_is_touched(
     plant(shared)
     before = sorted((str(path), path.lstat().st_ino) for path in shared.rglob("*"))
     examined = agents.examine(OURS, manifest(target), manifest(last), KNOWN.get)
-    assert examined.obstacle == (f"folder `agents/007`: {words}" if words else "")
+    assert unnamed(examined.obstacle) == (f"folder `agents/007`: {words}" if words else "")
+    looked = agents.obstacle(OURS, manifest(target), manifest(last), KNOWN.get)
+    assert looked == examined.obstacle
     if not words:
         push(agents, target, last)
         assert {name: data for name, data in there(shared).items() if name in target} == target
@@ -480,3 +503,45 @@ def test_examining_finds_what_a_push_will_meet_and_then_nothing_is_touched(
         push(agents, target, last)
     assert caught.value.problem == examined.obstacle
     assert sorted((str(path), path.lstat().st_ino) for path in shared.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("plant", "name"),
+    [
+        pytest.param(lambda s: moved(s, "packs").symlink_to("/tmp"), "packs", id="a link for a folder"),
+        pytest.param(lambda s: moved(s, "packs/a.conf").mkdir(), "packs/a.conf", id="a folder for a file"),
+        pytest.param(lambda s: (s / MARKER).mkdir(), MARKER, id="a folder for the marker"),
+    ],
+)
+def test_an_obstacle_is_named_with_what_helps(
+    agents: AgentFolders, shared: Path, plant: Callable[[Path], object], name: str
+) -> None:
+    push(agents, FIRST)
+    plant(shared)
+    with pytest.raises(UnavailableError) as caught:
+        push(agents, FIRST, FIRST)
+    assert caught.value.problem.endswith(f" shall be: `{name}`")
+    assert caught.value.fix == "move it away, then sync again"
+
+
+def test_what_others_made_of_a_file_of_ours_is_left_alone_when_the_file_leaves_the_groups(
+    agents: AgentFolders, shared: Path
+) -> None:
+    push(agents, THIRD)
+    moved(shared, "c.txt").mkdir()
+    (shared / "c.txt" / "own").write_bytes(b"theirs")
+    report = push(agents, SECOND, THIRD)
+    assert {change.name for change in report.changes} == {"agent.conf", "b.txt", "merged.mg"}
+    assert there(shared) == {**SECOND, "c.txt/own": b"theirs"}
+    assert holds(agents, SECOND)
+    agents.purge(OURS, manifest(SECOND), KNOWN.get)
+    assert there(shared) == {"c.txt/own": b"theirs"}
+
+
+def test_a_folder_that_only_holds_what_shall_go_is_no_hand_change(agents: AgentFolders, shared: Path) -> None:
+    push(agents, FIRST)
+    examined = agents.examine(OURS, manifest(FLAT), manifest(FIRST), KNOWN.get)
+    assert [change.edited_there for change in examined.changes] == [False] * len(examined.changes)
+    (shared / "packs" / "a.conf").write_bytes(b"by hand")
+    examined = agents.examine(OURS, manifest(FLAT), manifest(FIRST), KNOWN.get)
+    assert [change.name for change in examined.changes if change.edited_there] == ["packs/a.conf"]

@@ -133,7 +133,7 @@ def test_an_edit_on_disk_of_an_invalid_group_is_recorded_by_the_run_that_refuses
 def test_an_idle_run_records_nothing_and_reads_nothing(
     fleet: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    time.sleep(0.05)
+    time.sleep(0.2)
     sync.run_sync(fleet)
     before = fleet.store.database.rows("SELECT * FROM revisions")
 

@@ -472,3 +472,57 @@ def test_the_record_of_a_stage_tells_what_is_used_and_reported(fleet: Context) -
     assert record["reported"]["mergedSum"] == md5(fleet, "003")
     (other,) = sync.sync_status(fleet, ["002"]).affected
     assert other.record()["reported"] is None
+
+
+def say_startup(ctx: Context) -> str:
+    return report(ctx, "003", event="startup").status
+
+
+def say_the_right_checksum(ctx: Context) -> str:
+    return report(ctx, "003", mergedSum=md5(ctx, "003")).status
+
+
+def restart(ctx: Context) -> str:
+    keepalives.restart_agent(ctx, "003")
+    return status(ctx, "003")
+
+
+RIGHT_AGAIN = [say_startup, say_the_right_checksum, restart]
+
+
+@pytest.mark.parametrize("again", RIGHT_AGAIN)
+def test_an_agent_that_is_right_again_is_synced_at_once(
+    fleet: Context, again: Callable[[Context], str]
+) -> None:
+    report(fleet, "003", mergedSum="x")
+    assert (status(fleet, "003"), stage(fleet, "003")) == ("not synced", "diverged")
+    assert again(fleet) == "synced"
+    assert (status(fleet, "003"), stage(fleet, "003")) == ("synced", "synced")
+    assert sync.run_sync(fleet).affected == []
+
+
+@pytest.mark.parametrize("again", RIGHT_AGAIN)
+def test_no_report_and_no_restart_makes_synced_whose_files_are_not_in_place(
+    fleet: Context, again: Callable[[Context], str]
+) -> None:
+    report(fleet, "003", mergedSum="x")
+    (shared(fleet, "003") / "packs" / "a.conf").write_bytes(b"by hand")
+    assert again(fleet) == "not synced"
+    assert (status(fleet, "003"), stage(fleet, "003")) == ("not synced", "diverged")
+
+
+def test_a_report_from_the_second_of_the_push_and_before_it_says_nothing_about_it(fleet: Context) -> None:
+    old = md5(fleet, "003")
+    edit(fleet, b"b")
+    sync.run_sync(fleet)
+    (member,) = fleet.store.sync_state.members(["003"])
+    told = json.dumps({"mergedSum": old}).encode()
+    path = leave(fleet, "003", "keepalive.json", told)
+    os.utime(path, ns=(member.pushed_ns - 1, member.pushed_ns - 1))
+    (entry,) = keepalives.collect_keepalives(fleet, ["003"]).affected
+    assert (entry.matches, entry.status, stage(fleet, "003")) == (False, "synced", "synced")
+    assert sync.run_sync(fleet).affected == []
+    assert (status(fleet, "003"), stage(fleet, "003")) == ("synced", "synced")
+    os.utime(path, ns=(member.pushed_ns + 1, member.pushed_ns + 1))
+    (entry,) = keepalives.collect_keepalives(fleet, ["003"]).affected
+    assert (entry.status, stage(fleet, "003")) == ("not synced", "stale")

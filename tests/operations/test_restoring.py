@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mgmtctl.domain.errors import NotFoundError
+from mgmtctl.domain.errors import ConflictError, NotFoundError
 from mgmtctl.operations import group_files, groups, history, sync
 from mgmtctl.operations.context import Context
 from tests.operations.sync_fleet import GOOD, make_fleet, shared
@@ -105,3 +105,45 @@ def test_what_is_gone_is_not_told_of_groups_that_cannot_be_read(fleet: Context) 
         run.targets.of("web")
         assert losses(tuple(run.targets.warnings(Scope(everything=False)))) == []
         assert "its agents lose" in losses(tuple(run.targets.warnings(Scope(everything=True))))[0]
+
+
+def test_undoing_that_a_group_came_again_brings_its_last_files_back(fleet: Context) -> None:
+    groups.delete_groups(fleet, ["web"])
+    groups.create_group(fleet, "web")
+    back = history.rollback_files(fleet, "web")
+    assert (back.to, back.findings) == (1, ())
+    assert (folder(fleet) / "agent.conf").read_bytes() == GOOD
+    assert (folder(fleet) / "packs" / "a.conf").read_bytes() == b"a"
+
+
+def test_undoing_that_a_folder_came_again_brings_one_file_back_too(fleet: Context) -> None:
+    shutil.rmtree(folder(fleet))
+    groups.create_group(fleet, "web")
+    assert history.rollback_files(fleet, "web", "agent.conf").to == 1
+    assert (folder(fleet) / "agent.conf").read_bytes() == GOOD
+
+
+def test_going_back_to_no_agent_conf_is_told(fleet: Context) -> None:
+    groups.delete_groups(fleet, ["web"])
+    groups.create_group(fleet, "web")
+    history.rollback_files(fleet, "web", to="1")
+    (finding,) = history.rollback_files(fleet, "web", to="2").findings
+    assert (finding.rule, finding.path) == ("agent-conf-gone", "web/agent.conf")
+    assert finding.message == "r2 has no such file; agents get none from this group"
+
+
+def test_an_empty_folder_is_not_in_the_way_of_a_file_that_comes_back(fleet: Context) -> None:
+    path = folder(fleet) / "agent.conf"
+    path.unlink()
+    path.mkdir()
+    assert history.rollback_files(fleet, "web").revision is not None
+    assert path.read_bytes() == GOOD
+    path.unlink()
+    (path / "deeper").mkdir(parents=True)
+    with pytest.raises(ConflictError) as refused:
+        history.rollback_files(fleet, "web")
+    assert (
+        refused.value.problem == "`web/agent.conf` is in the way: a file on one side, a folder on the other"
+    )
+    assert refused.value.fix == "move away what stands there, then do it again"
+    assert (path / "deeper").is_dir()

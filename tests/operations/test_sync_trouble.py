@@ -12,6 +12,7 @@ import pytest
 from mgmtctl.domain.errors import InvalidError, UnavailableError
 from mgmtctl.operations import group_files, sync
 from mgmtctl.operations.context import Context
+from tests.operations.conftest import ActorWith
 from tests.operations.sync_fleet import BAD, GOOD, add, make_fleet, shared, stage, status, views
 
 
@@ -151,7 +152,7 @@ def test_a_group_whose_folder_is_gone_blocks_its_agents(fleet: Context) -> None:
 
 
 def test_a_group_folder_that_takes_no_merged_file_is_a_warning(fleet: Context) -> None:
-    (fleet.folders.shared / "web" / "merged.mg").mkdir()
+    (fleet.folders.shared / "web" / "merged.mg" / "theirs").mkdir(parents=True)
     report = sync.run_sync(fleet)
     assert len(report.affected) == 3
     (line,) = report.warnings
@@ -212,8 +213,48 @@ def test_plan_run_and_dry_run_meet_the_same_obstacle(fleet: Context, known: bool
     planned = sync.plan_sync(fleet)
     explained = sync.explain_sync(fleet, "002")
     run = sync.run_sync(fleet)
-    told = "folder `agents/...`: a file or a symlink stands where a folder shall be"
+    told = "folder `agents/...`: a file or a symlink stands where a folder shall be: `packs`"
     for report in (dry, planned, run):
         assert [(failure.error.problem, failure.ids) for failure in report.failed] == [(told, ("002", "003"))]
         assert not {"002", "003"}.intersection(agent.id for agent in report.affected)
-    assert not known or explained.where.stage.why == told.replace("...", "002")
+    assert told.replace("...", "002") in explained.where.stage.why
+    assert explained.where.stage.next_step == "move it away, then mgmtctl sync run 002"
+    assert explained.where.stage.name == ("diverged" if known else "never-synced")
+
+
+def test_what_is_in_the_way_is_told_before_that_the_agent_is_stale(
+    fleet: Context, actor_with: ActorWith
+) -> None:
+    sync.run_sync(fleet)
+    packs = shared(fleet, "003") / "packs"
+    shutil.rmtree(packs)
+    packs.write_text("theirs")
+    fleet.folders.write_file("web", "packs/b.conf", b"b")
+    (entry,) = sync.sync_status(fleet, ["003"]).affected
+    words = "folder `agents/003`: a file or a symlink stands where a folder shall be"
+    assert (entry.stage.name, entry.stage.why) == ("diverged", f"{words}: `packs`")
+    assert entry.stage.next_step == "move it away, then mgmtctl sync run 003"
+    may = {"actions": ["agent:read", "agent:reconnect"], "resources": ["agent:id:*"], "effect": "allow"}
+    reader = actor_with([may])
+    assert sync.sync_status(reader, ["003"]).affected[0].stage.why == words
+    for report in (sync.plan_sync(reader, ["003"]), sync.run_sync(reader, ["003"])):
+        assert [failure.error.problem for failure in report.failed] == [words]
+    (failure,) = sync.run_sync(fleet, ["003"]).failed
+    assert (failure.error.problem, failure.error.fix) == (
+        f"{words}: `packs`",
+        "move it away, then sync again",
+    )
+
+
+def test_a_folder_of_others_blocks_nobody_when_the_file_leaves_the_group(fleet: Context) -> None:
+    fleet.folders.write_file("web", "n.txt", b"n")
+    sync.run_sync(fleet)
+    path = shared(fleet, "003") / "n.txt"
+    path.unlink()
+    path.mkdir()
+    (path / "own").write_text("own")
+    fleet.folders.remove_file("web", "n.txt")
+    assert sync.plan_sync(fleet).failed == ()
+    assert sync.run_sync(fleet).failed == ()
+    assert (path / "own").read_text() == "own"
+    assert views(fleet, "003") == ("synced", 0, 0, 0)
