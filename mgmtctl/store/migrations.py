@@ -160,10 +160,10 @@ _FLEET = (
     "CREATE INDEX manifests_by_md5 ON manifests (md5)",
     "CREATE INDEX manifests_by_saved ON manifests (saved)",
     # What was last written into an agent's folder (digest of its merged file), and how every file of it looked then
-    # (a digest): empty when that must not be trusted, NULL when a push was announced and is not recorded yet. pushed: in
-    # nanoseconds, the time of the newest file that was written. running:
-    # the merged file that the agent uses, as far as it is known (empty: it is not): a digest, or a checksum that it
-    # reported and that is of nothing known, or `x` when it reported that it has none.
+    # (a digest): empty when that must not be trusted, NULL when a push was announced and is not recorded yet. pushed:
+    # the time of the newest file that was written, in nanoseconds. running: the merged file that the agent uses, as far
+    # as it is known (empty: it is not): a digest, or a checksum that it reported and that is of nothing known, or `x`
+    # when it reported that it has none.
     """CREATE TABLE sync_state (
         agent_id INTEGER PRIMARY KEY REFERENCES agents(id) ON DELETE CASCADE,
         digest TEXT NOT NULL,
