@@ -306,13 +306,14 @@ def test_two_promotes_exclude_each_other(admin: Cli, fleet: Context) -> None:
 @pytest.mark.slow
 def test_a_promote_that_was_killed_is_finished_by_the_next(admin: Cli, fleet: Context) -> None:
     with fleet.store.atomic():
-        fleet.store.agents.claim(300)
-        rows = [NewAgent(n, f"host-{n}", "any", "k" * 64, "web") for n in range(5, 305)]
+        fleet.store.agents.claim(1500)
+        rows = [NewAgent(n, f"host-{n}", "any", "k" * 64, "web") for n in range(5, 1505)]
         fleet.store.agents.add(rows, 0)
     canary(admin)
     killed = 0
     for delay in (0.25, 0.3, 0.35, 0.4, 0.45):
-        with process("promote") as promote:
+        # What the one before forked may hold the lock for some milliseconds more.
+        with process("promote", "--lock-timeout", "10") as promote:
             time.sleep(delay)
             promote.kill()
         killed += promote.returncode == -signal.SIGKILL
@@ -320,7 +321,7 @@ def test_a_promote_that_was_killed_is_finished_by_the_next(admin: Cli, fleet: Co
             break
     assert killed
     if fleet.store.rollouts.get(1).state == "open":
-        assert admin("sync", "promote").code == 0
+        assert admin("sync", "promote", "--lock-timeout", "10").code == 0
     assert fleet.store.rollouts.get(1).state == "promoted"
     assert admin("sync", "status", "--exit-code", "-q").code == 0
     assert os.listdir(fleet.folders.agents / "300" / "shared")
